@@ -1,0 +1,2 @@
+// Anchors the precompiled header of the MLIR-based components.
+#include "PrecompiledHeader.h"
