@@ -9,7 +9,7 @@ target_include_directories(tilec_flags INTERFACE ${PROJECT_SOURCE_DIR}/include $
 target_include_directories(tilec_flags SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_compile_definitions(tilec_flags INTERFACE ${LLVM_DEFINITIONS_LIST})
 target_compile_options(tilec_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wshadow -Wnon-virtual-dtor
+  -Wall -Wextra -Wpedantic -Wno-unused-parameter -Wnon-virtual-dtor
   $<$<BOOL:${TILEC_WERROR}>:-Werror> -ffunction-sections -fdata-sections)
 
 separate_arguments(tilec_defs NATIVE_COMMAND "${LLVM_DEFINITIONS}")

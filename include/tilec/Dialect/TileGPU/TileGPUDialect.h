@@ -1,0 +1,27 @@
+// The tilegpu dialect: attributes, types and operations.
+#ifndef TILEC_DIALECT_TILEGPU_TILEGPUDIALECT_H
+#define TILEC_DIALECT_TILEGPU_TILEGPUDIALECT_H
+
+#include "tilec/Dialect/Tile/TileDialect.h"
+#include "tilec/Layout/Layout.h"
+
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "tilec/Dialect/TileGPU/TileGPUAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "tilec/Dialect/TileGPU/TileGPUTypes.h.inc"
+#define GET_OP_CLASSES
+#include "tilec/Dialect/TileGPU/TileGPUOps.h.inc"
+
+namespace tilec::tilegpu {
+
+/// The layout of a distributed tile, or null when the type has no encoding.
+LayoutAttr layoutOf(mlir::Type type);
+
+/// Bytes of shared memory an element takes: sub-byte types are stored one element a byte there.
+int64_t elementBytes(mlir::Type elementType);
+
+} // namespace tilec::tilegpu
+
+#endif // TILEC_DIALECT_TILEGPU_TILEGPUDIALECT_H

@@ -1,0 +1,303 @@
+//===- TileGPUOps.td - The tilegpu dialect: one block of a GPU -------------===//
+//
+// The operations of `tile`, `arith`, `math` and `scf` stay in use on this level. After layout inference every tensor
+// has an encoding (`#tilegpu.layout`) that distributes it over the threads of its group. This dialect adds kernels,
+// shared memory, channels, processes and Tensor Core operations.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TILEC_DIALECT_TILEGPU_TILEGPUOPS_TD
+#define TILEC_DIALECT_TILEGPU_TILEGPUOPS_TD
+
+include "tilec/Dialect/Tile/TileBase.td"
+
+def TileGPU_Dialect : Dialect {
+  let name = "tilegpu";
+  let cppNamespace = "::tilec::tilegpu";
+  let summary = "Block-level programs: layouts, shared memory, channels, warp roles and Tensor Cores";
+  let description = [{
+    A `tilegpu.kernel` is the program of one block. Until `slice` it is one sequential program: a channel item is
+    acquired, filled, committed and received in one place, and the operations mean what they say in order. `slice`
+    projects it onto a producer process and replicated consumer processes, which keep their own operations in order.
+
+    A *group* is the set of threads that executes tile operations together: the whole block in a kernel without
+    processes, or the `warps` of one replica of a consumer process. Layouts distribute tiles over one group.
+  }];
+  let dependentDialects = ["::tilec::tile::TileDialect"];
+  let useDefaultTypePrinterParser = 1;
+  let useDefaultAttributePrinterParser = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Attributes and types
+//===----------------------------------------------------------------------===//
+
+def TileGPU_LayoutAttr : AttrDef<TileGPU_Dialect, "Layout"> {
+  let mnemonic = "layout";
+  let summary = "distribution of a tile over the registers, lanes and warps of a group (tilec::Layout)";
+  let parameters = (ins AttrParameter<"::tilec::Layout", "the layout">:$layout);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def TileGPU_SharedAttr : AttrDef<TileGPU_Dialect, "Shared"> {
+  let mnemonic = "shared";
+  let summary = "arrangement of a tile in shared memory";
+  let description = [{
+    `span` 128, 64 or 32: rows of `span` bytes with the swizzle of TMA and wgmma, columns beyond one span in panels
+    stored one after another ([panel][row][span bytes], `tilec::SharedLayout`). `span` 0: plain row-major with `pad`
+    bytes after each row. The last dimension is contiguous.
+  }];
+  let parameters = (ins "int64_t":$span, DefaultValuedParameter<"int64_t", "0">:$pad);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def TileGPU_MmaAttr : AttrDef<TileGPU_Dialect, "Mma"> {
+  let mnemonic = "mma";
+  let summary = "a Tensor Core instruction and how the group's warps share the tile";
+  let description = [{
+    `kind` is `wgmma`, `mma` (mma.sync) or `fma` (no Tensor Core). `m`, `n`, `k` is the instruction's shape (fma: 1, 1, 1).
+    `warpsM` x `warpsN` warps tile the result (wgmma: 4 x 1).
+  }];
+  let parameters = (ins StringRefParameter<>:$kind, "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                        "int64_t":$warpsM, "int64_t":$warpsN);
+  let assemblyFormat = "`<` $kind `,` $m `x` $n `x` $k `,` `warps` `=` $warpsM `x` $warpsN `>`";
+}
+
+class TileGPU_Type<string name, string typeMnemonic> : TypeDef<TileGPU_Dialect, name> { let mnemonic = typeMnemonic; }
+
+def TileGPU_SmemType : TileGPU_Type<"Smem", "smem"> {
+  let summary = "a tile in shared memory";
+  let description = [{
+    `shape` is the shape of this view, `allocShape` that of the buffer it is cut from (they differ for `tilegpu.subview`);
+    the arrangement `shared` belongs to the whole buffer.
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
+                        "::tilec::tilegpu::SharedAttr":$shared, ArrayRefParameter<"int64_t">:$allocShape);
+  let assemblyFormat = "`<` `[` $shape `]` `,` $elementType `,` $shared `,` `alloc` `=` `[` $allocShape `]` `>`";
+  let extraClassDeclaration = [{
+    /// Bytes of the whole buffer.
+    int64_t allocBytes() const;
+  }];
+}
+
+def TileGPU_ChanType : TileGPU_Type<"Chan", "chan"> {
+  let summary = "a ring of slots, each holding the buffers `payload`";
+  let parameters = (ins ArrayRefParameter<"::mlir::Type">:$payload, "int64_t":$slots);
+  let assemblyFormat = "`<` `[` $payload `]` `,` $slots `>`";
+  let extraClassDeclaration = [{
+    /// Bytes of one slot; each buffer starts at a multiple of 1024.
+    int64_t slotBytes() const;
+    /// Byte offset of a payload buffer in its slot.
+    int64_t payloadOffset(unsigned index) const;
+  }];
+}
+
+def TileGPU_SlotType : TileGPU_Type<"Slot", "slot"> {
+  let summary = "an item of a channel, held until its release";
+}
+
+//===----------------------------------------------------------------------===//
+// Structure
+//===----------------------------------------------------------------------===//
+
+class TileGPU_Op<string mnemonic, list<Trait> traits = []> : Op<TileGPU_Dialect, mnemonic, traits>;
+
+def TileGPU_KernelOp : TileGPU_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "the program of one block; one launch of a kernel variant";
+  let description = [{
+    `kernel`, `arguments`, `contracts`, `when`: as `tile.kernel`. `stage` numbers the launches of one call. `grid` holds three host
+    expressions (docs/abi.md). `warps` is the number of warps of a group, before slicing that of each consumer group;
+    `groups` the number of consumer groups (1 when the block is one group). `plan` holds the choices of the `plan`
+    pass. `shared_bytes` is set by `plan-shared-memory`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kernel, ArrayAttr:$arguments, ArrayAttr:$contracts,
+                       ArrayAttr:$when, I64Attr:$stage, ArrayAttr:$grid, I64Attr:$warps, I64Attr:$groups,
+                       DictionaryAttr:$plan, OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$max_registers);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+}
+
+def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
+  let summary = "the number of this block in dimension `dim` of the grid";
+  let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$dim);
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_GridSizeOp : TileGPU_Op<"grid_size", [Pure]> {
+  let summary = "the number of blocks in dimension 0 of the grid";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_GroupOp : TileGPU_Op<"group", [Pure]> {
+  let summary = "the number of this consumer group, 0 .. groups - 1";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_ProcessOp : TileGPU_Op<"process", [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = "the program of one role after slicing";
+  let description = [{
+    `warps` warps for each of `replicas` copies. Processes take the block's warps in order of their appearance. In a
+    process with `elected` one thread of its first warp runs the body (fills by TMA only). `registers` asks for
+    `setmaxnreg` (0: none). All processes of a kernel stand side by side at the end of its body, and nothing follows
+    them; scalars that several processes use are computed before them or in each of them.
+  }];
+  let arguments = (ins StrAttr:$role, I64Attr:$warps, I64Attr:$replicas, I64Attr:$registers, UnitAttr:$elected);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$role `warps` `(` $warps `)` `replicas` `(` $replicas `)` `registers` `(` $registers `)` attr-dict-with-keyword $body";
+}
+
+//===----------------------------------------------------------------------===//
+// Channels
+//===----------------------------------------------------------------------===//
+
+def TileGPU_ChanOp : TileGPU_Op<"chan"> {
+  let summary = "create a ring; stands at the top of the kernel's body";
+  let description = [{
+    `engine` fills it: `tma`, `cp_async` (`width` bytes an access: 4, 8 or 16) or `ldst`. `offset` and `barriers` (byte
+    offsets in shared memory of the slots and of the full/empty mbarriers) are set by `plan-shared-memory`.
+    The k-th receive gets the k-th committed item; slot and phase counters are implicit.
+  }];
+  let arguments = (ins StrAttr:$name, StrAttr:$engine, DefaultValuedAttr<I64Attr, "16">:$width,
+                       OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
+  let results = (outs TileGPU_ChanType:$result);
+  let assemblyFormat = "$name $engine attr-dict `:` type($result)";
+}
+
+def TileGPU_AcquireOp : TileGPU_Op<"acquire", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: wait until the next slot is free";
+  let arguments = (ins TileGPU_ChanType:$chan);
+  let results = (outs TileGPU_SlotType:$slot);
+  let assemblyFormat = "$chan attr-dict `:` type($chan)";
+}
+
+def TileGPU_FillOp : TileGPU_Op<"fill", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: start copying a box of a view into buffer `payload` of an acquired slot";
+  let description = [{
+    `starts` are the box's first coordinates (may be negative or outside: such elements become 0). `box` gives its size
+    in each dimension of the view; dimensions of size 1 do not appear in the buffer (`kept` lists those that do, in
+    order; their sizes are the buffer's shape).
+    ```mlir
+    tilegpu.fill %s of %ab[0], %A[%m0, %k0] box [128, 64] kept [0, 1] : !tilegpu.chan<...>, !tile.view<2, bf16>
+    ```
+  }];
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan, I64Attr:$payload, Tile_ViewType:$view,
+                       Variadic<Index>:$starts, DenseI64ArrayAttr:$box, DenseI64ArrayAttr:$kept);
+  let assemblyFormat = [{
+    $slot `of` $chan `[` $payload `]` `,` $view `[` $starts `]` `box` $box `kept` $kept attr-dict
+    `:` type($chan) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_CommitOp : TileGPU_Op<"commit", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: the slot's fills have all been started";
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan);
+  let assemblyFormat = "$slot `of` $chan attr-dict `:` type($chan)";
+}
+
+def TileGPU_ReceiveOp : TileGPU_Op<"receive", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: wait until the next item is readable";
+  let arguments = (ins TileGPU_ChanType:$chan);
+  let results = (outs TileGPU_SlotType:$slot);
+  let assemblyFormat = "$chan attr-dict `:` type($chan)";
+}
+
+def TileGPU_ReleaseOp : TileGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: the item will not be read again";
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan);
+  let assemblyFormat = "$slot `of` $chan attr-dict `:` type($chan)";
+}
+
+def TileGPU_SlotViewOp : TileGPU_Op<"slot_view", [Pure]> {
+  let summary = "a buffer of a received slot";
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan, I64Attr:$payload);
+  let results = (outs TileGPU_SmemType:$result);
+  let assemblyFormat = "$slot `of` $chan `[` $payload `]` attr-dict `:` type($chan) `->` type($result)";
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+def TileGPU_AllocOp : TileGPU_Op<"alloc"> {
+  let summary = "a buffer of the group (one copy for each group); stands at the top of the kernel's body or a process";
+  let description = [{ `offset` (bytes; group g adds g times the buffer's size rounded up to 1024) is set by `plan-shared-memory`. }];
+  let arguments = (ins OptionalAttr<I64Attr>:$offset);
+  let results = (outs TileGPU_SmemType:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_SubviewOp : TileGPU_Op<"subview", [Pure]> {
+  let summary = "the part of a buffer that starts at `offsets`";
+  let description = [{
+    The offset in a dimension that is not the last must keep the swizzle's period (8 rows) aligned; the offset in the
+    last dimension is a multiple of the panel's width or inside one panel as the user of the view allows.
+  }];
+  let arguments = (ins TileGPU_SmemType:$source, Variadic<Index>:$offsets);
+  let results = (outs TileGPU_SmemType:$result);
+  let assemblyFormat = "$source `[` $offsets `]` attr-dict `:` type($source) `->` type($result)";
+}
+
+def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "shared memory to registers";
+  let description = [{
+    `order` permutes: result dimension i is dimension `order[i]` of the buffer. The lowering uses ldmatrix where the
+    result's layout is an mma.sync fragment, else vectors as wide as layout and arrangement allow.
+  }];
+  let arguments = (ins TileGPU_SmemType:$source, DenseI64ArrayAttr:$order);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$source $order attr-dict `:` type($source) `->` type($result)";
+}
+
+def TileGPU_LocalStoreOp : TileGPU_Op<"local_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "registers to shared memory; no barrier";
+  let description = [{ Buffer dimension i is dimension `order[i]` of the value. }];
+  let arguments = (ins Tile_Tensor:$value, TileGPU_SmemType:$target, DenseI64ArrayAttr:$order);
+  let assemblyFormat = "$value `,` $target $order attr-dict `:` type($value) `,` type($target)";
+}
+
+def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "all threads of the group meet; `async_proxy` first orders their shared-memory writes before wgmma and TMA";
+  let arguments = (ins UnitAttr:$async_proxy);
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Compute
+//===----------------------------------------------------------------------===//
+
+def TileGPU_ConvertOp : TileGPU_Op<"convert", [Pure]> {
+  let summary = "the same tile in another layout";
+  let description = [{ May need scratch: attribute `tilegpu.scratch` (byte offset), set by `plan-shared-memory`. }];
+  let arguments = (ins Tile_Tensor:$input);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+}
+
+def TileGPU_MmaOperand : AnyTypeOf<[TileGPU_SmemType, Tile_Tensor], "a tile in shared memory or registers">;
+
+def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "acc + a * b, complete when it returns";
+  let description = [{
+    Logically a is [m, k], b is [n, k] (both contraction-last), acc and result [m, n]. `trans_a`: the operand's
+    dimensions are [k, m] in memory; `trans_b`: [k, n]. wgmma: b in shared memory, a in shared memory or registers
+    (layout `#opA`); mma: both are tensors in fragment layouts (a [m, k], b [n, k]); fma: both in shared memory.
+    With `first` true the accumulator's value is ignored (as if 0). Element types as `tile.dot`.
+    ```mlir
+    %d = tilegpu.mma %a, %b, %acc first %f #tilegpu.mma<wgmma, 64x256x16, warps = 4x1>
+       : !tilegpu.smem<...>, !tilegpu.smem<...> -> tensor<64x256xf32>
+    ```
+  }];
+  let arguments = (ins TileGPU_MmaOperand:$a, TileGPU_MmaOperand:$b, Tile_Tensor:$acc, Optional<I1>:$first,
+                       TileGPU_MmaAttr:$mma, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$a_unsigned,
+                       UnitAttr:$b_unsigned, UnitAttr:$fast);
+  let results = (outs Tile_Tensor:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc (`first` $first^)? $mma attr-dict `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // TILEC_DIALECT_TILEGPU_TILEGPUOPS_TD

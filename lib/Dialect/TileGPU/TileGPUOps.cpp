@@ -1,0 +1,42 @@
+// Verifiers of the tilegpu operations.
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+
+using namespace mlir;
+using namespace tilec::tilegpu;
+
+#define GET_OP_CLASSES
+#include "tilec/Dialect/TileGPU/TileGPUOps.cpp.inc"
+
+LogicalResult FillOp::verify() {
+  int64_t rank = getView().getType().getRank();
+  if (static_cast<int64_t>(getStarts().size()) != rank || static_cast<int64_t>(getBox().size()) != rank)
+    return emitOpError("needs one start and one box size for each dimension of the view");
+  ArrayRef<Type> payload = getChan().getType().getPayload();
+  if (getPayload() >= payload.size())
+    return emitOpError("fills a buffer that the channel does not have");
+  ArrayRef<int64_t> shape = cast<SmemType>(payload[getPayload()]).getShape();
+  if (shape.size() != getKept().size())
+    return emitOpError("keeps as many dimensions as the buffer has");
+  for (auto [dim, size] : llvm::zip(getKept(), shape))
+    if (dim < 0 || dim >= rank || getBox()[dim] != size)
+      return emitOpError("has a box that differs from the buffer's shape");
+  return success();
+}
+
+static ArrayRef<int64_t> operandShape(Type type) {
+  if (auto smem = dyn_cast<SmemType>(type))
+    return smem.getShape();
+  return cast<RankedTensorType>(type).getShape();
+}
+
+LogicalResult MmaOp::verify() {
+  ArrayRef<int64_t> a = operandShape(getA().getType()), b = operandShape(getB().getType());
+  ArrayRef<int64_t> result = cast<RankedTensorType>(getType()).getShape();
+  if (a.size() != 2 || b.size() != 2 || result.size() != 2)
+    return emitOpError("works on two-dimensional tiles");
+  int64_t m = a[getTransA() ? 1 : 0], ka = a[getTransA() ? 0 : 1];
+  int64_t n = b[getTransB() ? 1 : 0], kb = b[getTransB() ? 0 : 1];
+  if (ka != kb || result[0] != m || result[1] != n)
+    return emitOpError("has operands whose shapes do not match its result");
+  return success();
+}
