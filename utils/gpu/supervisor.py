@@ -9,13 +9,14 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 START_LIMIT = 120                                          # seconds for a worker to create its context
+WORKER = os.path.join(HERE, "worker.py")
 
 
 class WorkerProcess:
     """One worker, its answers read by a thread so that waiting can time out. prefix: command before python3."""
 
     def __init__(self, root, prefix=(), log=None):
-        command = [*prefix, sys.executable, os.path.join(HERE, "worker.py"), root]
+        command = [*prefix, sys.executable, WORKER, root]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
@@ -55,6 +56,7 @@ class WorkerProcess:
     def kill(self):
         self.process.kill()
         self.process.wait()
+        self.process.stdin.close()
 
     def close(self):
         """Ends the worker after its last job; collects what it still prints."""

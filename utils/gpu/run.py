@@ -1,0 +1,128 @@
+"""Executes a pack on the GPU and prints a table last: one line a build, then totals. Python 3.12, numpy, libcuda."""
+import argparse
+import json
+import os
+import shutil
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path[:0] = [HERE, ROOT]
+
+from notyet import NotYet
+from supervisor import run_jobs, run_parallel
+
+
+def jobs_of(entry, large):
+    """The jobs of a build, in order."""
+    if entry["fault"]:
+        return []
+    return [{"case": entry["case"], "json": entry["json"], "image": entry["image"], "repeat": entry["repeat"], "run": r}
+            for r in entry["runs"] if large or not r.get("large")]
+
+
+def first_fault(jobs):
+    """(runs that passed, first fault or None, runs never started)"""
+    passed = sum("result" in j and "fault" not in j["result"] for j in jobs)
+    missing = sum("result" not in j for j in jobs)
+    for j in jobs:
+        if "fault" in j.get("result", {}):
+            return passed, f"{json.dumps(j['run'])}: {j['result']['fault']}", missing
+    return passed, None, missing
+
+
+def judge(entry, jobs, not_yet):
+    """(word, counts, detail) of a build."""
+    if entry["fault"]:
+        word, detail = not_yet.verdict(entry["case"], entry["arch"], entry["fault"])
+        if entry["not_built"] and word == "FAIL":
+            word = "not built"
+        return word, "", entry["fault"] if word == "FAIL" else detail
+    passed, fault, missing = first_fault(jobs)
+    if fault is None and missing:
+        return "not run", f"{passed}/{len(jobs)}", f"{missing} runs were not started"
+    word, detail = not_yet.verdict(entry["case"], entry["arch"], fault)
+    return word, f"{passed}/{len(jobs)}", detail if word != "not yet" else f"{detail} [{fault}]"
+
+
+def sanitize(entries, tool, deadline):
+    """Rows of one compute-sanitizer tool over the first and the last run of each build."""
+    rows = []
+    prefix = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--show-backtrace", "no"]
+    for entry in entries:
+        jobs = [dict(j, exact=True) for j in jobs_of(entry, False) if "launch_error" not in j["run"]]
+        jobs = [jobs[0], jobs[-1]] if len(jobs) > 1 else jobs
+        run_jobs(ROOT, jobs, deadline, limit=90, prefix=prefix)
+        notes = [n for j in jobs for n in j.get("notes", []) if n.startswith("=========") and tool_says_error(n)]
+        passed, fault, missing = first_fault(jobs)
+        detail = notes[0].strip("= ") if notes else fault or ""
+        rows.append((entry, "not run" if missing and not detail else "FAIL" if detail else "pass",
+                     f"{passed}/{len(jobs)}", detail))
+    return rows
+
+
+def tool_says_error(note):
+    """Whether a line of compute-sanitizer reports a defect."""
+    text = note.strip("= ")
+    if text.startswith("ERROR SUMMARY"):
+        return not text.startswith("ERROR SUMMARY: 0")
+    return text.startswith(("Invalid", "Uninitialized", "Error:", "Race", "Potential", "Misaligned", "Illegal", "Warning: Race"))
+
+
+def show(title, rows, quiet):
+    """Prints a table and its totals; returns whether something failed."""
+    print(f"\n== {title}")
+    totals = {}
+    for entry, word, counts, detail in rows:
+        totals[word] = totals.get(word, 0) + 1
+        if not (quiet and word in ("pass", "not yet", "not built")):
+            print(f"{word:9s} {counts:>7s} {entry['case']:44s} {entry['arch']:7s} {entry['tag']:24s} {detail[:240]}")
+    print("total: " + ", ".join(f"{n} {word}" for word, n in sorted(totals.items())))
+    return any(w in totals for w in ("FAIL", "PASSES"))
+
+
+def parse():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("patterns", nargs="*", help="only cases whose name holds one of these")
+    p.add_argument("--arch", action="append", help="only this architecture (default: all of the pack)")
+    p.add_argument("--large", action="store_true", help="also the runs marked large")
+    p.add_argument("--no-sanitizer", action="store_true")
+    p.add_argument("--quiet", action="store_true", help="leave out lines of passing and known cases")
+    p.add_argument("--workers", type=int, default=4)
+    p.add_argument("--limit", type=float, default=20, help="seconds a run may take")
+    p.add_argument("--budget", type=float, default=540, help="seconds after which nothing new is started")
+    p.add_argument("--json", help="write all results to this file")
+    return p.parse_args()
+
+
+def main():
+    args = parse()
+    start = time.monotonic()
+    deadline = start + args.budget
+    with open(os.path.join(ROOT, "manifest.json")) as f:
+        manifest = json.load(f)
+    manifest = [e for e in manifest if (not args.patterns or any(p in e["case"] for p in args.patterns))
+                and (not args.arch or e["arch"] in args.arch)]
+    not_yet = NotYet(os.path.join(ROOT, "not-yet.txt"))
+    groups = {i: jobs_of(e, args.large) for i, e in enumerate(manifest)}
+    functional = deadline if args.no_sanitizer else start + 0.7 * args.budget
+    run_parallel(ROOT, [g for g in groups.values() if g], functional, args.workers, limit=args.limit)
+    judged = [(e, *judge(e, groups[i], not_yet)) for i, e in enumerate(manifest)]
+    tables = [(f"results, {time.monotonic() - start:.0f} s", judged)]
+    if not args.no_sanitizer and shutil.which("compute-sanitizer"):
+        good = [e for e, word, _, _ in judged if word == "pass"]
+        hopper = [e for e in good if e["arch"] == "sm_90a"]
+        tables.append(("memcheck", sanitize(hopper, "memcheck", deadline)))
+        tables.append(("initcheck", sanitize(hopper[::3], "initcheck", deadline)))
+        # racecheck does not follow bulk copies and wgmma: only the builds without them
+        tables.append(("racecheck", sanitize([e for e in good if e["arch"] == "sm_80"][::3], "racecheck", deadline)))
+    if args.json:
+        with open(args.json, "w") as f:
+            json.dump([dict(e, jobs=groups[i]) for i, e in enumerate(manifest)], f)
+    failed = [show(title, rows, args.quiet) for title, rows in tables]
+    return 1 if any(failed) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
