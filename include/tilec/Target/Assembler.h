@@ -1,0 +1,89 @@
+// Runs ptxas, NVIDIA's assembler, and reads what it reports.
+#ifndef TILEC_TARGET_ASSEMBLER_H
+#define TILEC_TARGET_ASSEMBLER_H
+
+#include "tilec/Target/Arch.h"
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tilec {
+
+/// What one kernel uses of a multiprocessor. Sizes in bytes; spills and stack are of one thread.
+struct KernelResources {
+  std::string entry;
+  unsigned registers = 0;
+  unsigned barriers = 0;
+  unsigned staticShared = 0;
+  unsigned constant = 0;
+  unsigned stack = 0;
+  unsigned spillStores = 0;
+  unsigned spillLoads = 0;
+
+  bool spills() const { return spillStores != 0 || spillLoads != 0; }
+};
+
+/// A remark of ptxas that matters for speed.
+struct AssemblerNote {
+  enum class Kind {
+    /// C7510 to C7519: asynchronous matrix products run one after the other, or wait early.
+    SerializedProducts,
+    /// C7504, C7508: setmaxnreg was ignored.
+    IgnoredRegisterSplit,
+    /// Any other warning.
+    Other
+  };
+  Kind kind = Kind::Other;
+  /// The number after C, 0 without one.
+  unsigned code = 0;
+  /// The kernel, empty if the text names none.
+  std::string entry;
+  std::string text;
+};
+
+struct AssemblerReport {
+  std::vector<KernelResources> kernels;
+  std::vector<AssemblerNote> notes;
+};
+
+/// Reads the text that `ptxas -v` prints.
+AssemblerReport parseAssemblerLog(llvm::StringRef log);
+
+struct AssemblerResult {
+  enum class Status { Success, Missing, Failed };
+  Status status = Status::Failed;
+  std::string cubin;
+  AssemblerReport report;
+  /// All that ptxas printed, for a reproducer; never shown to the user as an error.
+  std::string log;
+};
+
+struct AssemblerOptions {
+  const TargetArch *arch = &getDefaultTargetArch();
+  unsigned optLevel = 3;
+  /// 0 for the limit that follows from the block size.
+  unsigned maxRegisters = 0;
+};
+
+class Assembler {
+public:
+  /// `programFolder` is where tilec itself lies; ptxas from a Python wheel may be installed beside it.
+  explicit Assembler(llvm::StringRef programFolder);
+
+  /// The path of ptxas; empty if there is none. Looked for in TILEC_PTXAS, CUDA_HOME, CUDA_PATH, PATH, the default
+  /// place of the toolkit, and the folders of the Python wheels `nvidia-cuda-nvcc` and `nvidia-cuda-nvcc-cu12`.
+  llvm::StringRef getPath() const { return path; }
+  /// The version such as `13.0.88`; nothing if ptxas does not run.
+  std::optional<std::string> getVersion() const;
+
+  /// Assembles a PTX module. The same text gives the same cubin on every machine.
+  AssemblerResult assemble(llvm::StringRef ptx, const AssemblerOptions &options) const;
+
+private:
+  std::string path;
+};
+
+} // namespace tilec
+
+#endif // TILEC_TARGET_ASSEMBLER_H
