@@ -1,0 +1,20 @@
+import numpy as np
+from refutil import *
+
+
+def make(run):
+    g, B, H, HK, S, T = rng(run), *(run[n] for n in ("B", "H", "HK", "S", "T"))
+    D = run["D"] if "D" in run else run["consts"]["D"]
+    Q, K, V = normal(g, (B, H, S, D), "bf16"), normal(g, (B, HK, T, D), "bf16"), normal(g, (B, HK, T, D), "bf16")
+    scale = 4.0 / D ** 0.5                               # a peaked softmax: single keys decide
+    inputs = {"Q": tensor("bf16", Q), "K": tensor("bf16", K), "V": tensor("bf16", V), "scale": scale}
+    if "launch_error" in run:
+        return {**inputs, "O": output("bf16", Q.shape)}, {}, {}
+    K, V = (np.repeat(x, H // HK, 1) for x in (K, V))
+    s = Q @ K.swapaxes(2, 3) * scale
+    if run["consts"].get("causal"):
+        s = np.where(np.arange(T) <= np.arange(S)[:, None], s, -np.inf)
+    p = np.exp(s - s.max(3, initial=-1e30, keepdims=True))
+    p = p / np.maximum(p.sum(3, keepdims=True), 1e-300)
+    # the weights are rounded to bf16 before the second product: half an ulp of each term, and as much of the result
+    return inputs, {"O": p @ V}, {"O": {"rtol": 2.0 ** -8, "atol": 2.0 ** -8 * (p @ np.abs(V)) + 1e-6}}
