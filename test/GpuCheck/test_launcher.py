@@ -104,7 +104,7 @@ class HostExpressions(unittest.TestCase):
 
 class Planning(unittest.TestCase):
     def plan(self, kernel, **arguments):
-        return Launcher(kernel, 132, lambda *a: a).plan(arguments)
+        return Launcher(kernel, Driver(FakeCuda())).plan(arguments)
 
     def test_variants_by_size_and_alignment(self):
         y = Tensor(4096, [8])
@@ -161,6 +161,16 @@ class Planning(unittest.TestCase):
         self.assertEqual(pack_scalar("bool", 1), b"\x01")
         self.assertEqual(pack_scalar("u64", 2 ** 64 - 1), b"\xff" * 8)
 
+    def test_workspaces(self):
+        kernel = scale_kernel(workspaces=[{"name": "W", "bytes": ["mul", "N", 4], "clear": True}])
+        kernel["variants"][1]["launches"][0]["params"].append({"kind": "pointer", "tensor": "W"})
+        cuda = FakeCuda()
+        launcher = Launcher(kernel, Driver(cuda))
+        _, (ready,) = launcher.plan(dict(X=Tensor(260, [9]), Y=Tensor(4096, [9]), a=1))
+        w = launcher.workspaces["W"]
+        self.assertEqual((w.size, w.clear, ready.params[4]), (36, True, struct.pack("<Q", w.address)))
+        self.assertIn(w.address, cuda.memory)
+
     def test_tensor_map_parameters(self):
         kernel = scale_kernel()
         kernel["variants"][0]["when"] = []
@@ -168,7 +178,7 @@ class Planning(unittest.TestCase):
             {"kind": "tensormap", "tensor": "X", "type": "f32", "dims": ["N", 3], "strides": [["mul", "N", 4]],
              "box": [32, 1], "swizzle": 128, "l2": 128}]
         cuda = FakeCuda()
-        _, (ready,) = Launcher(kernel, 132, Driver(cuda).encode_tensor_map).plan(
+        _, (ready,) = Launcher(kernel, Driver(cuda)).plan(
             dict(X=Tensor(256, [8]), Y=Tensor(4096, [8]), a=1))
         self.assertEqual(cuda.maps, [(7, 256, [8, 3], [32], [32, 1], 3, 2)])
         self.assertEqual(len(ready.params[0]), 128)
@@ -226,6 +236,20 @@ class Execution(unittest.TestCase):
             self.run_scale({"N": 8}, reflection=kernel)
         with self.assertRaisesRegex(Fault, "lacks"):
             self.run_scale({"N": 8, "launch_error": ["Q"]}, reflection=kernel)
+
+    def test_workspaces_are_clear_or_poisoned(self):
+        for clear in (True, False):
+            kernel = scale_kernel(workspaces=[{"name": "W", "bytes": 64, "clear": clear}])
+            for v in kernel["variants"]:
+                v["launches"][0]["params"][3] = {"kind": "pointer", "tensor": "W"}
+            seen = []
+
+            def keep(grid, p):
+                seen.append(C.string_at(struct.unpack("<Q", p[3])[0], 64))
+                scale(grid, p[:3] + [struct.pack("<q", 8)])
+
+            self.run_scale({"N": 8}, keep, kernel)
+            self.assertEqual(seen, [bytes(64) if clear else b"\xff" * 64] * 2)
 
     def test_driver_errors(self):
         with self.assertRaises(DriverError) as e:

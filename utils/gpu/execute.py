@@ -2,7 +2,7 @@
 import numpy as np
 
 import refutil
-from buffers import Buffer
+from buffers import POISON, Buffer
 from launcher import Launcher, LaunchError, Tensor
 
 
@@ -72,7 +72,10 @@ def check_outputs(kernel, buffers, images, expected, tolerance):
                 raise Fault(f"{name}: an element that is never stored has changed")
 
 
-def launch_all(driver, image_path, launches):
+def launch_all(driver, image_path, launches, workspaces):
+    """Runs the launches of one call; memory that nobody promised to be zero holds poison."""
+    for w in workspaces.values():
+        driver.upload(w.address, np.full(w.size, 0 if w.clear else POISON, np.uint8))
     for ready in launches:
         driver.launch(driver.function(image_path, ready.entry), ready)
     driver.synchronize()
@@ -83,11 +86,11 @@ def execute(driver, reflection, image_path, make, run, repeat=True, exact=False)
     kernel = find_kernel(reflection, run["kernel"])
     inputs, expected, tolerance = make(run)
     buffers = place(driver, kernel, inputs, expected, exact)
-    plan = Launcher(kernel, driver.sm_count, driver.encode_tensor_map).plan
+    launcher = Launcher(kernel, driver)
     arguments = bind(kernel, buffers, inputs, run.get("alias"))
     refusal = run.get("launch_error")
     try:
-        variant, launches = plan(arguments)
+        variant, launches = launcher.plan(arguments)
     except LaunchError as e:
         missing = refutil.conveys(str(e), refusal) if refusal is not None else True
         if missing:
@@ -95,7 +98,7 @@ def execute(driver, reflection, image_path, make, run, repeat=True, exact=False)
         return "refused"
     if refusal is not None:
         raise Fault(f"the launcher accepts what it must refuse ({refusal})")
-    launch_all(driver, image_path, launches)
+    launch_all(driver, image_path, launches, launcher.workspaces)
     if exact:
         return variant
     images = {n: b.fetch() for n, b in buffers.items()}
@@ -103,10 +106,12 @@ def execute(driver, reflection, image_path, make, run, repeat=True, exact=False)
     if repeat and launches:
         for b in buffers.values():
             b.restore()
-        launch_all(driver, image_path, launches)
+        launch_all(driver, image_path, launches, launcher.workspaces)
         for name, b in buffers.items():
             if not np.array_equal(b.fetch(), images[name]):
                 raise Fault(f"{name}: a second launch gives other bits")
     for b in buffers.values():
         b.free()
+    for w in launcher.workspaces.values():
+        driver.free(w.address)
     return variant

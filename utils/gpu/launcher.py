@@ -1,7 +1,7 @@
 """Turns a kernel's reflection and its arguments into ready launches, as the generated C launcher does.
 
-Pure logic: dimension solving, shape and contract checks, aliasing, variant choice, grids and parameter bytes. Only
-`Driver.encode_tensor_map` (driver.py) is called back, so that everything here is tested without a GPU.
+Pure logic: dimension solving, shape and contract checks, aliasing, variant choice, grids and parameter bytes. The
+device (driver.py) is only asked for tensor maps and workspaces, so that everything here is tested without a GPU.
 """
 import struct
 
@@ -26,6 +26,13 @@ class Tensor:
         self.address = address
         self.shape = tuple(int(n) for n in shape)
         self.steps = None if steps is None else tuple(int(s) for s in steps)
+
+
+class Workspace:
+    """Memory that lives for one launch; `clear`: the kernels rely on zeroes."""
+
+    def __init__(self, address, size, clear):
+        self.address, self.size, self.clear = address, size, clear
 
 
 class ReadyLaunch:
@@ -62,10 +69,9 @@ class Launcher:
     arguments: name -> Tensor or number, for every argument of the kernel; dimensions may be left out.
     """
 
-    def __init__(self, kernel, sm_count, encode_tensor_map):
-        self.kernel = kernel
-        self.sm_count = sm_count
-        self.encode_tensor_map = encode_tensor_map
+    def __init__(self, kernel, device):
+        self.kernel, self.device = kernel, device
+        self.workspaces = {}                   # name -> Workspace of the latest plan; the caller fills and frees them
 
     def tensors(self):
         return [a for a in self.kernel["arguments"] if a["kind"] == "tensor"]
@@ -74,7 +80,7 @@ class Launcher:
         """(variant name, [ReadyLaunch...]); raises LaunchError where the arguments are refused."""
         self._check_present(arguments)
         values = self._solve(arguments)
-        values["sm_count"] = self.sm_count
+        values["sm_count"] = self.device.sm_count
         self._check_shapes(arguments, values)
         self._check_contracts(values, arguments)
         self._check_strides(arguments, values)
@@ -82,6 +88,9 @@ class Launcher:
         variant = self._choose(values, arguments)
         if self._outputs_empty(arguments):
             return variant["name"], []
+        for w in self.kernel.get("workspaces", []):
+            size = evaluate(w["bytes"], values, self._aligned(arguments))
+            self.workspaces[w["name"]] = Workspace(self.device.allocate(size), size, w["clear"])
         launches = [self._ready(l, values, arguments) for l in variant["launches"]]
         return variant["name"], [l for l in launches if l is not None]
 
@@ -186,7 +195,8 @@ class Launcher:
     def _param(self, p, values, arguments, number):
         kind = p["kind"]
         if kind == "pointer":
-            return struct.pack("<Q", arguments[p["tensor"]].address)
+            memory = self.workspaces.get(p["tensor"]) or arguments[p["tensor"]]
+            return struct.pack("<Q", memory.address)
         if kind == "int":
             return struct.pack("<q" if p["type"] == "i64" else "<i", number(p["value"]))
         if kind == "scalar":
@@ -201,5 +211,5 @@ class Launcher:
         if any(n <= 0 for n in dims):
             return bytes(128)
         strides = [number(e) for e in p["strides"]]
-        return self.encode_tensor_map(p["type"], arguments[p["tensor"]].address, dims, strides, p["box"],
-                                      p["swizzle"], p["l2"])
+        memory = self.workspaces.get(p["tensor"]) or arguments[p["tensor"]]
+        return self.device.encode_tensor_map(p["type"], memory.address, dims, strides, p["box"], p["swizzle"], p["l2"])
