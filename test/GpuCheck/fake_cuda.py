@@ -47,6 +47,10 @@ class FakeCuda:
         del self.memory[address.value]
         return 0
 
+    def cuMemsetD8Async(self, address, byte, size, stream):
+        C.memset(address.value, byte.value, size.value)
+        return 0
+
     def cuMemcpyHtoD_v2(self, address, source, size):
         C.memmove(address.value, source, size.value)
         return 0

@@ -85,6 +85,11 @@ class Driver:
         if len(data):
             self._call("cuMemcpyHtoD_v2", C.c_uint64(address), source, C.c_size_t(len(data)))
 
+    def fill(self, address, byte, size, stream=None):
+        """Sets `size` bytes, in the order of the stream."""
+        if size:
+            self._call("cuMemsetD8Async", C.c_uint64(address), C.c_ubyte(byte), C.c_size_t(size), C.c_void_p(stream))
+
     def download(self, address, size):
         out = bytearray(size)
         if size:

@@ -10,9 +10,31 @@ import suite
 LIMIT = 64 << 20                               # bytes of a pack
 ARCHITECTURES = {"sm_90a": "cubin", "sm_80": "ptx"}          # the second goes through the driver's own assembler
 RUN = """#!/bin/bash
-# Executes the cases of this folder on the GPU; `./run --help` lists the options.
-exec python3 "$(cd "$(dirname "$0")" && pwd)/gpu/run.py" "$@"
+# Runs what this folder holds on the GPU; `./run --help` lists the options.
+exec python3 "$(cd "$(dirname "$0")" && pwd)/gpu/{script}" "$@"
 """
+
+
+def fresh(folder):
+    """Makes the folder; says so and returns False where it holds something already."""
+    if os.path.exists(folder) and os.listdir(folder):
+        print(f"{folder} is not empty", file=sys.stderr)
+        return False
+    os.makedirs(folder, exist_ok=True)
+    return True
+
+
+def copy_modules(folder):
+    here = os.path.dirname(os.path.abspath(__file__))
+    shutil.copytree(here, os.path.join(folder, "gpu"), ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def write_run(folder, script):
+    """The command of a pack: runs a module of its gpu folder."""
+    path = os.path.join(folder, "run")
+    with open(path, "w") as f:
+        f.write(RUN.format(script=script))
+    os.chmod(path, 0o755)
 
 
 def build(tilec, case, tag, consts, arch, folder):
@@ -56,8 +78,7 @@ def entries(tilec, folder, patterns, workers=2):
 
 def copy_support(folder, patterns):
     """References, helpers, the runner and the list of cases that do not pass yet."""
-    here = os.path.dirname(os.path.abspath(__file__))
-    shutil.copytree(here, os.path.join(folder, "gpu"), ignore=shutil.ignore_patterns("__pycache__", "test_*"))
+    copy_modules(folder)
     for name in ("refutil.py", "not-yet.txt"):
         shutil.copy(os.path.join(suite.CONFORMANCE, name), folder)
     for case in suite.cases(patterns):
@@ -66,18 +87,13 @@ def copy_support(folder, patterns):
             os.makedirs(target)
             for name in ("case.json", "reference.py"):
                 shutil.copy(os.path.join(case.folder, name), target)
-    path = os.path.join(folder, "run")
-    with open(path, "w") as f:
-        f.write(RUN)
-    os.chmod(path, 0o755)
+    write_run(folder, "run.py")
 
 
 def pack(folder, tilec, patterns):
     """Writes the pack; returns the exit status."""
-    if os.path.exists(folder) and os.listdir(folder):
-        print(f"gpu-check: {folder} is not empty", file=sys.stderr)
+    if not fresh(folder):
         return 2
-    os.makedirs(folder, exist_ok=True)
     built = entries(tilec, folder, patterns)
     copy_support(folder, patterns)
     with open(os.path.join(folder, "manifest.json"), "w") as f:

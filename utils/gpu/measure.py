@@ -1,0 +1,239 @@
+"""Measures packed kernels beside the vendor's in one process and prints a table of ratios last. Needs PyTorch.
+
+burst: single launches with idle gaps, in random order, L2 flushed before each; sustained: blocks of back-to-back
+launches with flushes between, blocks in random order. Medians. Only figures of one run may be compared.
+"""
+import argparse
+import datetime
+import json
+import math
+import os
+import random
+import statistics
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(HERE)
+sys.path.insert(0, HERE)
+
+import torch
+import torch.nn.functional as F
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+from driver import Driver
+from launcher import Launcher, Tensor
+
+BURST, ROUNDS, BLOCK_MS = 15, 3, 40
+FLUSH_BYTES = 256 << 20                        # several times the 50 MB of L2
+
+
+class Kernel:
+    """A packed kernel; bind() gives a function that launches it on the current stream."""
+
+    def __init__(self, driver, build):
+        with open(os.path.join(ROOT, build["json"])) as f:
+            kernels = json.load(f)["kernels"]
+        self.driver, self.image = driver, os.path.join(ROOT, build["image"])
+        self.launcher = Launcher(next(k for k in kernels if k["name"] == build["kernel"]), driver)
+
+    def bind(self, **arguments):
+        given = {n: Tensor(a.data_ptr(), a.shape) if torch.is_tensor(a) else a for n, a in arguments.items()}
+        self.variant, launches = self.launcher.plan(given)
+        ready = [(self.driver.function(self.image, l.entry), l) for l in launches]
+        cleared = [w for w in self.launcher.workspaces.values() if w.clear]
+
+        def go():
+            stream = torch.cuda.current_stream().cuda_stream
+            for w in cleared:
+                self.driver.fill(w.address, 0, w.size, stream)
+            for function, launch in ready:
+                self.driver.launch(function, launch, stream)
+        return go
+
+
+def event():
+    return torch.cuda.Event(enable_timing=True)
+
+
+class Timer:
+    def __init__(self):
+        self.flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
+
+    def once(self, launch):
+        """Milliseconds of one launch after an idle gap."""
+        time.sleep(0.006)
+        self.flush.zero_()
+        torch.cuda._sleep(600000)              # hides the host's launch time
+        a, z = event(), event()
+        a.record()
+        launch()
+        z.record()
+        torch.cuda.synchronize()
+        return a.elapsed_time(z)
+
+    def block(self, launch):
+        """Milliseconds of each launch of a block, the first quarter left out."""
+        count = max(8, int(BLOCK_MS / (self.once(launch) + 0.08)))
+        events = [(event(), event()) for _ in range(count)]
+        for a, z in events:
+            self.flush.zero_()
+            a.record()
+            launch()
+            z.record()
+        torch.cuda.synchronize()
+        return [a.elapsed_time(z) for a, z in events][count // 4:]
+
+    def duel(self, candidates, quick):
+        """name -> (burst, sustained) milliseconds."""
+        for launch in candidates.values():
+            launch()
+            launch()
+        torch.cuda.synchronize()
+        burst, sustained = ({n: [] for n in candidates} for _ in range(2))
+        for _ in range(BURST // 3 if quick else BURST):
+            for n in random.sample(list(candidates), len(candidates)):
+                burst[n].append(self.once(candidates[n]))
+        for _ in range(1 if quick else ROUNDS):
+            for n in random.sample(list(candidates), len(candidates)):
+                time.sleep(0.05)
+                sustained[n] += self.block(candidates[n])
+        return {n: (statistics.median(burst[n]), statistics.median(sustained[n])) for n in candidates}
+
+
+def normal(*shape):
+    return torch.randn(*shape, device="cuda", dtype=torch.bfloat16)
+
+
+class Problem:
+    """One comparison: the vendor's launch, our arguments, the output and its reference, the work and its unit."""
+
+    def __init__(self, family, name, vendor, launch, arguments, out, reference, limit, work, unit):
+        self.family, self.name, self.vendor, self.launch = family, name, vendor, launch
+        self.arguments, self.out, self.reference = arguments, out, reference
+        self.limit, self.work, self.unit = limit, work, unit
+
+
+def gemm(m, n, k):
+    a, b, c, own = normal(m, k), normal(n, k), normal(m, n), normal(m, n)
+    reference = torch.cat([a[r:r + 2048].float() @ b.float().t() for r in range(0, m, 2048)])
+    return Problem("gemm", f"gemm bf16 NT {m}x{n}x{k}", "cuBLAS", lambda: torch.mm(a, b.t(), out=c),
+                   dict(A=a, B=b, C=own), own, reference, 4e-3, 2 * m * n * k / 1e9, "TFLOP/s")
+
+
+def attention(batch, heads, length, size, causal):
+    q, k, v = (normal(batch, heads, length, size) for _ in range(3))
+    own = torch.empty_like(q)
+
+    def vendor():
+        with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
+            return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    work = 4 * batch * heads * length * length * size * (0.5 if causal else 1) / 1e9
+    name = f"attention B{batch} H{heads} S{length} D{size} {'causal' if causal else 'full'}"
+    return Problem("attention causal" if causal else "attention", name, "cuDNN", vendor,
+                   dict(Q=q, K=k, V=v, O=own, scale=1 / math.sqrt(size)), own, vendor().float(), 6e-3, work, "TFLOP/s")
+
+
+def rows(family, m, n):
+    x, g = normal(m, n), normal(n)
+    y, own = torch.empty_like(x), torch.empty_like(x)
+    if family == "softmax":
+        reference, arguments = torch.softmax(x.float(), -1), dict(X=x, Y=own)
+    else:
+        reference, arguments = F.rms_norm(x.float(), (n,), g.float(), 1e-5), dict(X=x, G=g, Y=own, eps=1e-5)
+    return Problem(family, f"{family} bf16 {m}x{n}", "copy", lambda: y.copy_(x), arguments, own, reference, 4e-3,
+                   4 * m * n / 1e6, "GB/s")
+
+
+PROBLEMS = [lambda: gemm(8192, 8192, 8192), lambda: gemm(4095, 4097, 4104),
+            lambda: attention(4, 16, 4096, 128, False), lambda: attention(4, 16, 4096, 128, True),
+            lambda: rows("softmax", 8192, 8192), lambda: rows("rms_norm", 8192, 8192)]
+
+
+def checked(driver, build, problem):
+    """(launch, variant, error) of a build whose result is right and repeats bit by bit; raises RuntimeError else."""
+    kernel = Kernel(driver, build)
+    go = kernel.bind(**problem.arguments)
+    results = []
+    for _ in range(2):
+        problem.out.fill_(float("nan"))
+        go()
+        torch.cuda.synchronize()
+        results.append(problem.out.clone())
+    error = float((results[0].float() - problem.reference).norm() / problem.reference.norm())
+    if not error < problem.limit:
+        raise RuntimeError(f"wrong: relative error {error:.1e}")
+    if not torch.equal(results[0], results[1]):
+        raise RuntimeError("two launches give different bits")
+    return go, kernel.variant, error
+
+
+def measure(problem, driver, timer, builds, quick):
+    """Table rows of a problem: one for each build of its family."""
+    candidates, facts, found = {"vendor": problem.launch}, {}, []
+    for b in builds:
+        base = dict(case=problem.name, config=b["tag"], vendor=problem.vendor, unit=problem.unit)
+        if b["fault"]:
+            found.append(dict(base, fault=b["fault"]))
+            continue
+        try:
+            candidates[b["tag"]], variant, error = checked(driver, b, problem)
+            facts[b["tag"]] = dict(base, variant=variant, error=error)
+        except Exception as e:
+            found.append(dict(base, fault=f"{type(e).__name__}: {e}"))
+    times = timer.duel(candidates, quick)
+    theirs = times["vendor"]
+    for tag, fact in facts.items():
+        own = times[tag]
+        found.append(dict(fact, burst=problem.work / own[0], vendor_burst=problem.work / theirs[0],
+                          ratio=theirs[0] / own[0], sustained=problem.work / own[1],
+                          vendor_sustained=problem.work / theirs[1], sustained_ratio=theirs[1] / own[1]))
+    if not facts:
+        found.append(dict(case=problem.name, config="", vendor=problem.vendor, unit=problem.unit,
+                          fault=f"vendor alone: burst {problem.work / theirs[0]:.0f} {problem.unit}"))
+    return found
+
+
+def show(table):
+    print(f"\n{'case':40s} {'configuration':22s} {'unit':8s} {'ours':>7s} {'vendor':>7s} {'ratio':>6s} | sustained "
+          f"{'ours':>7s} {'vendor':>7s} {'ratio':>6s}  error, variant")
+    for r in table:
+        head = f"{r['case']:40s} {r['config']:22s} {r['unit']:8s}"
+        if "fault" in r:
+            print(f"{head} {r['fault'][:160]}")
+        else:
+            print(f"{head} {r['burst']:7.0f} {r['vendor_burst']:7.0f} {r['ratio']:6.3f} |           "
+                  f"{r['sustained']:7.0f} {r['vendor_sustained']:7.0f} {r['sustained_ratio']:6.3f}  {r['error']:.1e} "
+                  f"{r['variant']} (vendor: {r['vendor']})")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("patterns", nargs="*", help="only problems whose name holds one of these")
+    parser.add_argument("--json", help="write the table to this file")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions")
+    args = parser.parse_args()
+    torch.zeros(1, device="cuda")
+    torch.backends.cuda.matmul.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    driver, timer, table = Driver(), Timer(), []
+    with open(os.path.join(ROOT, "bench.json")) as f:
+        builds = json.load(f)
+    for make in PROBLEMS:
+        problem = make()
+        if args.patterns and not any(p in problem.name for p in args.patterns):
+            continue
+        table += measure(problem, driver, timer, [b for b in builds if b["family"] == problem.family], args.quick)
+        print(f"measured {problem.name}", flush=True)
+        del problem
+        torch.cuda.empty_cache()
+        if args.json:
+            with open(args.json, "w") as f:
+                json.dump(table, f, indent=1)
+    properties = torch.cuda.get_device_properties(0)
+    print(f"{datetime.date.today()}, {properties.name}, CUDA {torch.version.cuda}, PyTorch {torch.__version__}")
+    show(table)
+
+
+if __name__ == "__main__":
+    main()
