@@ -9,6 +9,7 @@
 
 #include "tilec/Diagnostics/Diagnostic.h"
 #include "tilec/Diagnostics/WarningOptions.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 #include <memory>
 #include <type_traits>
@@ -79,6 +80,7 @@ private:
   const SourceManager &sources;
   WarningOptions warnings;
   std::vector<std::shared_ptr<Diagnostic>> pending;
+  llvm::StringSet<> emittedKeys;
   unsigned errorLimit = 20;
   unsigned numErrors = 0;
   unsigned numWarnings = 0;

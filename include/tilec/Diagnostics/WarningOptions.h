@@ -3,14 +3,14 @@
 #define TILEC_DIAGNOSTICS_WARNINGOPTIONS_H
 
 #include "tilec/Diagnostics/Kinds.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tilec {
 
 class WarningOptions {
 public:
-  /// Applies one option, later ones win: all, perf, no-perf, error, no-error, NAME, no-NAME, error=NAME and
-  /// no-error=NAME (what follows -W). False if the name is not known.
+  /// Applies what follows -W: all, perf, error, NAME, error=NAME (NAME may be all or perf), each also with no- before
+  /// it. An option for one name wins over the groups, a later one over an earlier one. False if the name is not known.
   bool apply(llvm::StringRef option);
   /// -w: no warnings at all.
   void disableAll() { silent = true; }
@@ -26,8 +26,8 @@ private:
   bool allOn = false;
   bool perfOn = false;
   bool errors = false;
-  llvm::DenseMap<unsigned, bool> enabled;
-  llvm::DenseMap<unsigned, bool> asError;
+  llvm::StringMap<bool> enabled;
+  llvm::StringMap<bool> asError;
 };
 
 } // namespace tilec

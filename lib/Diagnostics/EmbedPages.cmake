@@ -1,0 +1,10 @@
+# Writes OUTPUT, a list of TILEC_PAGE(CODE, text) with one raw string for each FOLDER/CODE.md.
+file(GLOB pages ${FOLDER}/[EW]*.md)
+list(SORT pages)
+set(result "")
+foreach(page ${pages})
+  get_filename_component(code ${page} NAME_WE)
+  file(READ ${page} text)
+  string(APPEND result "TILEC_PAGE(${code}, R\"tilec-page(${text})tilec-page\")\n")
+endforeach()
+file(WRITE ${OUTPUT} "${result}")
