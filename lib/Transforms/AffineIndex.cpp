@@ -2,6 +2,7 @@
 #include "tilec/Transforms/AffineIndex.h"
 
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -276,3 +277,35 @@ bool tilec::isFullAxis(Value axis) {
   }
   return false;
 }
+
+static bool nonNegative(Value value, unsigned depth) {
+  if (std::optional<int64_t> constant = constantInt(value))
+    return *constant >= 0;
+  if (depth == 0)
+    return false;
+  auto of = [&](Value operand) { return nonNegative(operand, depth - 1); };
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      return argument == loop.getInductionVar() && of(loop.getLowerBound());
+    if (auto parallel = dyn_cast<tile::ParallelOp>(parent))
+      return of(parallel.getLower()[argument.getArgNumber()]);
+    return false;
+  }
+  Operation *op = value.getDefiningOp();
+  auto both = [&] { return of(op->getOperand(0)) && of(op->getOperand(1)); };
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case<tile::ArgOp>([](tile::ArgOp arg) { return arg.getMin() && *arg.getMin() >= 0; })
+      .Case<arith::AddIOp, arith::MulIOp>([&](Operation *) { return value.getType().isIndex() && both(); })
+      .Case<arith::MinSIOp, tile::DivOp, arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(
+          [&](Operation *) { return both(); })
+      .Case<arith::MaxSIOp>([&](Operation *) { return of(op->getOperand(0)) || of(op->getOperand(1)); })
+      .Case<tile::RemOp, arith::RemSIOp>([&](Operation *) { return both(); })
+      .Case<arith::RemUIOp, arith::DivUIOp>([&](Operation *) { return both(); })
+      .Case<arith::IndexCastOp, arith::ExtSIOp>([&](Operation *cast) { return of(cast->getOperand(0)); })
+      .Case<tilegpu::BlockIdOp, tilegpu::GroupOp, tilegpu::GridSizeOp, arith::IndexCastUIOp>(
+          [](Operation *) { return true; })
+      .Default([](Operation *) { return false; });
+}
+
+bool tilec::isNonNegative(Value scalar) { return nonNegative(scalar, 16); }

@@ -45,6 +45,9 @@ bool isFullAxis(mlir::Value axis);
 bool axisEndsWithin(mlir::Value axis, mlir::Value bound);
 bool isAtMost(mlir::Value value, mlir::Value bound);
 
+/// Whether a scalar integer is provably at least 0.
+bool isNonNegative(mlir::Value scalar);
+
 } // namespace tilec
 
 #endif // TILEC_TRANSFORMS_AFFINEINDEX_H

@@ -1,0 +1,22 @@
+// The passes of the middle end; Passes.td describes them.
+#ifndef TILEC_TRANSFORMS_PASSES_H
+#define TILEC_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Machine/Machine.h"
+
+namespace tilec {
+
+#define GEN_PASS_DECL
+#include "tilec/Transforms/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "tilec/Transforms/Passes.h.inc"
+
+/// The machine named by the enclosing module's `tilec.target`; sm_90a where it has none.
+const Machine &targetMachine(mlir::Operation *op);
+
+} // namespace tilec
+
+#endif // TILEC_TRANSFORMS_PASSES_H

@@ -1,0 +1,64 @@
+//===- Passes.td - The passes of the middle end ----------------------------===//
+#ifndef TILEC_TRANSFORMS_PASSES_TD
+#define TILEC_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+class Tilec_Pass<string name, string op> : Pass<name, op> {
+  let dependentDialects = ["::tilec::tile::TileDialect", "::tilec::tilegpu::TileGPUDialect"];
+}
+
+def Simplify : Tilec_Pass<"simplify", "::tilec::tile::KernelOp"> {
+  let summary = "fold sums into dots, prove positions present and subscripts inside";
+  let description = [{
+    Expects tile-level kernels. Folds `acc + dot(a, b)` into the dot's accumulator; replaces dots that no matrix
+    product fits (batch axes of more than one position, several contracted axes) by products and reductions; marks
+    axes proved full and subscripts proved inside. Canonicalisation, CSE and loop-invariant code motion run around it.
+  }];
+}
+
+def Plan : Tilec_Pass<"plan", "::tilec::tile::KernelOp"> {
+  let summary = "choose threads, instructions, consumer groups and rings";
+  let description = [{
+    Sets the attribute `plan` on the kernel and `mma` on every dot, from the kernel's facts, its annotations and the
+    machine. Changes no code. All later passes only carry the plan out: same plan, same code.
+  }];
+}
+
+def Schedule : Tilec_Pass<"schedule", "::mlir::ModuleOp"> {
+  let summary = "turn each stage into a tilegpu.kernel with a grid";
+  let description = [{
+    Expects one `tile.parallel` in a kernel. The block number is decoded into the iteration numbers; two tile ranges of
+    a kernel with dots are visited in groups of `raster` rows so that blocks that run together share operands in L2.
+  }];
+}
+
+def Split : Tilec_Pass<"split", "::tilec::tilegpu::KernelOp"> {
+  let summary = "give each consumer group its part of the split axis";
+  let description = [{
+    For a plan with G > 1 groups, replaces the axis of the dots' rows by the part that belongs to `%g`, in every tile
+    that has it, so that tiles are those of one group.
+  }];
+}
+
+def Channels : Tilec_Pass<"channels", "::tilec::tilegpu::KernelOp"> {
+  let summary = "turn dots into mma operations and their loads into transfers through rings";
+  let description = [{
+    Operands that are boxes of input tensors come through channels (TMA, cp.async or ld/st); other shared operands are
+    staged with `alloc` and `local_store`; absent contracted positions are masked unless both operands are zero there.
+  }];
+}
+
+def Rotate : Tilec_Pass<"rotate", "::tilec::tilegpu::KernelOp"> {
+  let summary = "start transfers ahead of their use in kernels of one process";
+}
+
+def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
+  let summary = "project the sequential program onto producer and consumer processes";
+  let description = [{
+    Each process keeps the operations it owns and the scalars these need, in order. Kernels without TMA channels, and
+    those whose transfers depend on tile data, stay one process.
+  }];
+}
+
+#endif // TILEC_TRANSFORMS_PASSES_TD

@@ -1,0 +1,112 @@
+// Recognition of box-shaped loads and of the engines that can carry them.
+#include "tilec/Transforms/DotOperand.h"
+
+#include "mlir/IR/Matchers.h"
+#include "tilec/Transforms/AxisClasses.h"
+
+using namespace mlir;
+using namespace tilec;
+
+std::optional<BoxLoad> tilec::matchBoxLoad(Value value) {
+  auto load = value.getDefiningOp<tile::LoadOp>();
+  if (!load || load.getOtherwise() || rankOf(value) == 0)
+    return std::nullopt;
+  auto view = load.getView().getDefiningOp<tile::ViewOp>();
+  if (!view)
+    return std::nullopt;
+  BoxLoad result{load, view, {}, {}, {}, {}};
+  result.axes.resize(rankOf(value));
+  int64_t next = 0;
+  for (auto [d, subscript, list] : llvm::enumerate(load.getSubscripts(), load.getDims())) {
+    auto dims = cast<ArrayAttr>(list);
+    std::optional<AffineIndex> index = affineIndex(subscript);
+    if (!index || dims.size() > 1)
+      return std::nullopt;
+    result.starts.push_back(index->base);
+    result.box.push_back(1);
+    if (dims.empty())
+      continue;
+    // Tile dimensions in the order of the view's, each with step 1.
+    if (index->coefficients[0] != 1 || cast<IntegerAttr>(dims[0]).getInt() != next)
+      return std::nullopt;
+    result.box.back() = cast<RankedTensorType>(value.getType()).getDimSize(next);
+    result.kept.push_back(d);
+    result.axes[next++] = index->axes[0];
+  }
+  if (next != rankOf(value))
+    return std::nullopt;
+  return result;
+}
+
+static int64_t elementBits(const BoxLoad &box) {
+  Type element = box.viewOp().getType().getElementType();
+  return element.getIntOrFloatBitWidth();
+}
+
+// The largest power of two that divides the byte offsets of all rows: base and all strides but the last.
+static int64_t rowAlignment(const BoxLoad &box) {
+  int64_t bytes = elementBits(box) / 8;
+  APInt last;
+  if (!matchPattern(box.viewOp().getStrides().back(), m_ConstantInt(&last)) || last != 1)
+    return 0;
+  int64_t alignment = box.viewOp().getAlign().value_or(bytes);
+  for (Value stride : box.viewOp().getStrides().drop_back())
+    alignment = std::min(alignment, divisorOf(stride) * bytes);
+  return alignment;
+}
+
+int64_t tilec::tmaSpan(const BoxLoad &box) {
+  int64_t bits = elementBits(box), rank = box.viewOp().getType().getRank();
+  if (bits < 8 || rank > 5 || box.viewOp().getAccess() != tile::Access::in || box.kept.empty())
+    return 0;
+  if (box.kept.back() != rank - 1 || rowAlignment(box) < 16 || llvm::any_of(box.box, [](int64_t n) { return n > 256; }))
+    return 0;
+  int64_t rowBytes = box.box.back() * bits / 8;
+  for (int64_t span : {128, 64, 32})
+    if (rowBytes % span == 0)
+      return span;
+  return 0;
+}
+
+int64_t tilec::asyncCopyWidth(const BoxLoad &box) {
+  int64_t bits = elementBits(box);
+  if (bits < 8 || box.viewOp().getAccess() != tile::Access::in || box.kept.empty() ||
+      box.kept.back() != box.viewOp().getType().getRank() - 1)
+    return 0;
+  int64_t bytes = bits / 8;
+  // A vector is inside or outside as a whole: the size and the start are multiples of it as well.
+  int64_t width =
+      std::min<int64_t>({16, rowAlignment(box), divisorOf(box.starts.back()) * bytes,
+                         divisorOf(box.viewOp().getSizes().back()) * bytes, (box.box.back() & -box.box.back()) * bytes});
+  return width >= 4 ? width : 0;
+}
+
+bool tilec::isZeroWhereAbsent(const BoxLoad &box, int64_t dim) {
+  tile::AxisOp axis = box.axes[dim];
+  if (!axis)
+    return false;
+  int64_t viewDim = box.kept[dim];
+  LinearSum shift = box.starts[viewDim];
+  shift.add(linearSum(axis.getStart()), -1);
+  if (!shift.terms.empty() || shift.constant != 0)
+    return false;
+  // Absent positions are at or beyond the axis's end: outside only if the end is that of the tensor.
+  Value size = box.viewOp().getSizes()[viewDim];
+  auto endsAt = [&](Value end) {
+    APInt a, b;
+    return end == size || (matchPattern(end, m_ConstantInt(&a)) && matchPattern(size, m_ConstantInt(&b)) && a == b);
+  };
+  if (endsAt(axis.getEnd()))
+    return true;
+  auto min = axis.getEnd().getDefiningOp<arith::MinSIOp>();
+  if (!min)
+    return false;
+  // end = min(start + extent, size): positions of the tile at or beyond it are beyond the tensor.
+  for (auto [tileEnd, rangeEnd] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
+    LinearSum width = linearSum(tileEnd);
+    width.add(linearSum(axis.getStart()), -1);
+    if (endsAt(rangeEnd) && width.terms.empty() && width.constant >= axis.getType().getExtent())
+      return true;
+  }
+  return false;
+}

@@ -1,0 +1,245 @@
+// plan: every choice of a kernel in one attribute.
+#include "mlir/IR/Matchers.h"
+#include "tilec/Transforms/AxisClasses.h"
+#include "tilec/Transforms/DotOperand.h"
+#include "tilec/Transforms/Passes.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tilec {
+#define GEN_PASS_DEF_PLAN
+#include "tilec/Transforms/Passes.h.inc"
+} // namespace tilec
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+// One dot as the plan sees it.
+struct DotFacts {
+  tile::DotOp dot;
+  int64_t m, n, k;
+  Type lhs, rhs;
+  bool lhsKMajor, rhsKMajor;
+  bool lhsFromDot;
+
+  tile::DotOp op() const { return dot; }
+};
+
+bool isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+bool is16Bit(Type type) { return type.isF16() || type.isBF16(); }
+
+// Bytes of one element as a Tensor Core operand and the k of one 32-byte step; 0 if no Tensor Core takes the pair.
+int64_t tensorCoreK(const DotFacts &facts) {
+  if (is16Bit(facts.lhs) && facts.lhs == facts.rhs)
+    return 16;
+  if (facts.lhs.isTF32() && facts.rhs.isTF32())
+    return 8;
+  if (facts.lhs.isInteger(8) && facts.rhs.isInteger(8))
+    return 32;
+  if (isF8(facts.lhs) && isF8(facts.rhs))
+    return 32;
+  return 0;
+}
+
+bool dependsOnDot(Value value, unsigned depth = 24) {
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == 0 || rankOf(value) == 0)
+    return false;
+  if (isa<tile::DotOp>(op))
+    return true;
+  return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnDot(operand, depth - 1); });
+}
+
+DotFacts factsOf(tile::DotOp dot) {
+  auto lhs = cast<RankedTensorType>(dot.getLhs().getType()), rhs = cast<RankedTensorType>(dot.getRhs().getType());
+  bool lhsKMajor = dot.getLhsContract()[0] == 1, rhsKMajor = dot.getRhsContract()[0] == 1;
+  return {dot,
+          lhs.getDimSize(lhsKMajor ? 0 : 1),
+          rhs.getDimSize(rhsKMajor ? 0 : 1),
+          lhs.getDimSize(lhsKMajor ? 1 : 0),
+          lhs.getElementType(),
+          rhs.getElementType(),
+          lhsKMajor,
+          rhsKMajor,
+          dependsOnDot(dot.getLhs())};
+}
+
+// Whether wgmma can take this operand straight from a TMA ring.
+bool hasTmaOperand(Value value, bool kMajor) {
+  Type element = getElementTypeOrSelf(value);
+  // tf32 values are casts of f32 loads; the hardware reads the f32 words and drops the low bits.
+  if (auto cast = value.getDefiningOp<tile::CastOp>(); cast && element.isTF32())
+    value = cast.getInput();
+  std::optional<BoxLoad> box = matchBoxLoad(value);
+  return box && box->kept.size() == 2 && (kMajor || is16Bit(element)) && tmaSpan(*box) != 0;
+}
+
+bool canUseWgmma(const DotFacts &facts, const Machine &machine) {
+  int64_t k = tensorCoreK(facts);
+  if (!machine.hasWgmma || k == 0 || facts.m % 64 != 0 || facts.n % 8 != 0 || facts.n > 256 || facts.k % k != 0)
+    return false;
+  // 8-bit integer shapes: n = 8, 24 or a multiple of 16 (PTX ISA, wgmma.mma_async matrix shapes).
+  if (facts.lhs.isInteger(8) && facts.n % 16 != 0 && facts.n != 8 && facts.n != 24)
+    return false;
+  bool lhs =
+      hasTmaOperand(facts.op().getLhs(), facts.lhsKMajor) || (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
+  return lhs && hasTmaOperand(facts.op().getRhs(), facts.rhsKMajor);
+}
+
+// Rows that m16n8 instructions of `warpsM` x `warpsN` warps can share.
+bool fitsMma(const DotFacts &facts, int64_t warpsM, int64_t warpsN, int64_t k) {
+  return facts.m % (16 * warpsM) == 0 && facts.n % (8 * warpsN) == 0 && facts.k % k == 0;
+}
+
+struct PlanPass : tilec::impl::PlanBase<PlanPass> {
+  void runOnOperation() override {
+    tile::KernelOp kernel = getOperation();
+    const Machine &machine = targetMachine(kernel);
+    SmallVector<DotFacts> dots;
+    kernel.walk([&](tile::DotOp dot) { dots.push_back(factsOf(dot)); });
+    Builder builder(kernel.getContext());
+    int64_t pinnedWarps = 0, groups = 1, warps = 0;
+    kernel.walk([&](tile::ParallelOp parallel) {
+      if (auto pinned = dyn_cast_or_null<IntegerAttr>(parallel.getAnnotations().get("warps")))
+        pinnedWarps = pinned.getInt();
+    });
+    bool pinnedNoTma = static_cast<bool>(kernel.getAnnotations().get("no_tma"));
+    bool wgmma = !dots.empty() && !pinnedNoTma && pinnedWarps % 4 == 0 &&
+                 llvm::all_of(dots, [&](const DotFacts &dot) { return canUseWgmma(dot, machine); });
+    if (wgmma) {
+      groups = pinnedWarps ? pinnedWarps / 4 : chooseGroups(kernel, dots);
+      warps = 4;
+      if (dots.front().m % (64 * groups) != 0 || !canSplit(kernel, dots))
+        groups = 1;
+      for (const DotFacts &facts : dots)
+        setMma(facts, "wgmma", 64, facts.n, tensorCoreK(facts), 4, 1);
+    } else if (!dots.empty()) {
+      warps = planWarpMma(dots, machine, pinnedWarps ? pinnedWarps : 8);
+    } else {
+      warps = pinnedWarps ? pinnedWarps : elementwiseWarps(kernel);
+    }
+    NamedAttrList plan;
+    plan.set("warps", builder.getI64IntegerAttr(warps));
+    plan.set("groups", builder.getI64IntegerAttr(groups));
+    plan.set("tma", builder.getBoolAttr(wgmma));
+    plan.set("raster", builder.getI64IntegerAttr(dots.empty() ? 0 : 8));
+    if (auto registers = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs")))
+      plan.set("maxregs", registers);
+    kernel->setAttr("plan", plan.getDictionary(kernel.getContext()));
+  }
+
+  void setMma(const DotFacts &facts, StringRef kind, int64_t m, int64_t n, int64_t k, int64_t warpsM, int64_t warpsN) {
+    facts.op()->setAttr("mma", tilegpu::MmaAttr::get(&getContext(), kind, m, n, k, warpsM, warpsN));
+  }
+
+  // Accumulators of all dots that live at once, at most 128 registers a thread, decide how many groups share the rows.
+  int64_t chooseGroups(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+    int64_t rows = dots.front().m / 64, columns = 0;
+    for (const DotFacts &facts : dots) {
+      if (facts.m / 64 != rows)
+        return 1;
+      columns += facts.n;
+    }
+    for (int64_t groups : {1, 2, 3, 4})
+      if (rows % groups == 0 && rows / groups * columns / 2 <= 128 && (groups > 1 || rows == 1))
+        return groups;
+    for (int64_t groups : {4, 3, 2})
+      if (rows % groups == 0)
+        return groups;
+    return 1;
+  }
+
+  // The rows can be shared by groups if nothing reduces, contracts or omits them.
+  bool canSplit(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+    AxisClasses classes(kernel);
+    unsigned rows = classes.classOf(dots.front().op().getResult(), 0);
+    for (const DotFacts &facts : dots)
+      if (classes.classOf(facts.op().getResult(), 0) != rows || classes.classOf(facts.op().getResult(), 1) == rows)
+        return false;
+    bool possible = true;
+    kernel.walk([&](Operation *op) {
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+        possible &= classes.classOf(reduce.getAxis()) != rows;
+      if (auto dot = dyn_cast<tile::DotOp>(op))
+        possible &= classes.classOf(dot.getAxes()[0]) != rows;
+      if (isa<tile::StoreOp, tile::AtomicOp>(op)) {
+        int64_t count = 0;
+        Value value = op->getOperand(0);
+        for (int64_t d = 0; d < rankOf(value); ++d)
+          count += classes.classOf(value, d) == rows;
+        possible &= count == 1;
+      }
+      DenseElementsAttr elements;
+      if (matchPattern(op, m_Constant(&elements)) && !elements.isSplat())
+        possible = false;
+    });
+    for (auto [value, dim] : classes.members(rows))
+      if (dim < 0 && !value.getDefiningOp<tile::AxisOp>())
+        possible = false;
+    return possible;
+  }
+
+  int64_t planWarpMma(ArrayRef<DotFacts> dots, const Machine &machine, int64_t most) {
+    for (int64_t warps = most; warps >= 1; warps /= 2) {
+      SmallVector<std::pair<int64_t, int64_t>> grids;
+      for (const DotFacts &facts : dots) {
+        std::optional<std::pair<int64_t, int64_t>> grid = warpGrid(facts, machine, warps, dots.size() > 1);
+        if (!grid)
+          break;
+        grids.push_back(*grid);
+      }
+      if (grids.size() != dots.size())
+        continue;
+      for (auto [facts, grid] : llvm::zip(dots, grids))
+        setMma(facts, "mma", 16, 8, warpMmaK(facts, machine), grid.first, grid.second);
+      return warps;
+    }
+    // No Tensor Core shape fits: multiply-adds from shared memory, about 16 results a thread.
+    int64_t results = 1;
+    for (const DotFacts &facts : dots)
+      results = std::max(results, facts.m * facts.n);
+    int64_t warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(results, 32 * 32)), 1, most);
+    for (const DotFacts &facts : dots)
+      setMma(facts, "fma", 1, 1, 1, warps, 1);
+    return warps;
+  }
+
+  // f8 operands are widened to f16 where mma.sync has no f8 form.
+  static int64_t warpMmaK(const DotFacts &facts, const Machine &machine) {
+    int64_t k = tensorCoreK(facts);
+    return isF8(facts.lhs) && !machine.hasF8 ? 16 : k;
+  }
+
+  // Products that feed one another keep whole rows in a warp; a single product takes the squarest share.
+  static std::optional<std::pair<int64_t, int64_t>> warpGrid(const DotFacts &facts, const Machine &machine,
+                                                             int64_t warps, bool wholeRows) {
+    int64_t k = warpMmaK(facts, machine);
+    if (k == 0)
+      return std::nullopt;
+    std::optional<std::pair<int64_t, int64_t>> best;
+    int64_t leastTraffic = INT64_MAX;
+    for (int64_t warpsN = 1; warpsN <= warps; warpsN *= 2) {
+      int64_t warpsM = warps / warpsN;
+      int64_t traffic = facts.m / std::max<int64_t>(warpsM, 1) + facts.n / warpsN;
+      if ((wholeRows && warpsN > 1) || !fitsMma(facts, warpsM, warpsN, k) || traffic >= leastTraffic)
+        continue;
+      leastTraffic = traffic;
+      best = {warpsM, warpsN};
+    }
+    return best;
+  }
+
+  // About 16 elements of the largest tile for each thread.
+  static int64_t elementwiseWarps(tile::KernelOp kernel) {
+    int64_t elements = 1;
+    kernel.walk([&](Operation *op) {
+      for (Value result : op->getResults())
+        if (auto type = dyn_cast<RankedTensorType>(result.getType()))
+          elements = std::max(elements, type.getNumElements());
+    });
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(elements, 16 * 32)), 1, 32);
+  }
+};
+
+} // namespace

@@ -1,0 +1,125 @@
+// schedule: a stage becomes a kernel whose blocks decode their number into iteration numbers.
+#include "mlir/IR/IRMapping.h"
+#include "tilec/Transforms/HostExpression.h"
+#include "tilec/Transforms/Passes.h"
+
+namespace tilec {
+#define GEN_PASS_DEF_SCHEDULE
+#include "tilec/Transforms/Passes.h.inc"
+} // namespace tilec
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+// Block numbers are below 2^31 (the limit of a grid), so they are decoded in 32 bits: a 64-bit division costs a block
+// of one tile as much as its loads.
+struct Decoder {
+  OpBuilder &builder;
+  Location loc;
+
+  Value narrow(Value index) { return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index); }
+  Value widen(Value number) { return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number); }
+  Value constant(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
+  Value mul(Value a, Value b) { return arith::MulIOp::create(builder, loc, a, b); }
+  Value div(Value a, Value b) { return arith::DivUIOp::create(builder, loc, a, b); }
+  Value rem(Value a, Value b) { return arith::RemUIOp::create(builder, loc, a, b); }
+  Value sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+  Value add(Value a, Value b) { return arith::AddIOp::create(builder, loc, a, b); }
+  Value min(Value a, Value b) { return arith::MinUIOp::create(builder, loc, a, b); }
+
+  // Rows are taken `group` at a time, column by column inside: blocks that run together read few rows and columns.
+  std::pair<Value, Value> grouped(Value number, Value rows, Value columns, int64_t group) {
+    Value perGroup = mul(constant(group), columns);
+    Value groupNumber = div(number, perGroup);
+    Value first = mul(groupNumber, constant(group));
+    Value height = min(sub(rows, first), constant(group));
+    Value inside = sub(number, mul(groupNumber, perGroup));
+    Value column = div(inside, height);
+    return {add(first, sub(inside, mul(column, height))), column};
+  }
+};
+
+struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
+  void runOnOperation() override {
+    for (tile::KernelOp kernel : llvm::make_early_inc_range(getOperation().getOps<tile::KernelOp>()))
+      if (failed(schedule(kernel)))
+        return signalPassFailure();
+  }
+
+  LogicalResult schedule(tile::KernelOp kernel) {
+    SmallVector<tile::ParallelOp> stages(kernel.getOps<tile::ParallelOp>());
+    if (stages.size() != 1)
+      return kernel.emitError("E0340: a kernel of several stages is not built yet");
+    tile::ParallelOp parallel = stages.front();
+    auto plan = kernel->getAttrOfType<DictionaryAttr>("plan");
+    Attribute grid = gridOf(parallel);
+    if (!grid)
+      return parallel.emitError("E0341: a parallel range that depends on loaded data is not built yet");
+    OpBuilder builder(kernel);
+    Attribute one = builder.getI64IntegerAttr(1);
+    auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
+    auto target = tilegpu::KernelOp::create(
+        builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
+        kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
+        /*shared_bytes=*/IntegerAttr(), plan.getAs<IntegerAttr>("maxregs"));
+    Block *body = &target.getBody().emplaceBlock();
+    for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
+      if (&op != parallel)
+        op.moveBefore(body, body->end());
+    builder.setInsertionPointToEnd(body);
+    SmallVector<Value> iteration = decode(builder, parallel, number("raster"));
+    Block &inner = parallel.getBody().front();
+    for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
+      argument.replaceAllUsesWith(value);
+    body->getOperations().splice(body->end(), inner.getOperations());
+    kernel.erase();
+    return success();
+  }
+
+  // Blocks of a launch: the product of the ranges' sizes.
+  static Attribute gridOf(tile::ParallelOp parallel) {
+    MLIRContext *context = parallel.getContext();
+    Attribute zero = Builder(context).getI64IntegerAttr(0), product = Builder(context).getI64IntegerAttr(1);
+    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper())) {
+      Attribute low = hostExpression(lower), high = hostExpression(upper);
+      if (!low || !high)
+        return {};
+      Attribute size = hostOperation(context, "sub", {high, low});
+      product = hostOperation(context, "mul", {product, hostOperation(context, "max", {size, zero})});
+    }
+    return product;
+  }
+
+  static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, int64_t raster) {
+    Location loc = parallel.getLoc();
+    Decoder decoder{builder, loc};
+    unsigned count = parallel.getLower().size();
+    SmallVector<Value> sizes, numbers(count), result;
+    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
+      sizes.push_back(decoder.narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+    Value rest = decoder.narrow(tilegpu::BlockIdOp::create(builder, loc, builder.getIndexType(), 0));
+    ArrayRef<int64_t> tiles = parallel.getTiles();
+    unsigned remaining = count;
+    if (raster > 1 && count >= 2 && tiles[count - 1] > 0 && tiles[count - 2] > 0) {
+      Value perBatch = decoder.mul(sizes[count - 2], sizes[count - 1]);
+      Value inBatch = count > 2 ? decoder.rem(rest, perBatch) : rest;
+      std::tie(numbers[count - 2], numbers[count - 1]) =
+          decoder.grouped(inBatch, sizes[count - 2], sizes[count - 1], raster);
+      if (count > 2)
+        rest = decoder.div(rest, perBatch);
+      remaining = count - 2;
+    }
+    for (unsigned i = remaining; i-- > 0;) {
+      numbers[i] = i == 0 ? rest : decoder.rem(rest, sizes[i]);
+      if (i > 0)
+        rest = decoder.div(rest, sizes[i]);
+    }
+    for (auto [number, lower] : llvm::zip(numbers, parallel.getLower()))
+      result.push_back(builder.createOrFold<arith::AddIOp>(loc, decoder.widen(number), lower));
+    return result;
+  }
+};
+
+} // namespace

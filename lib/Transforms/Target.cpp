@@ -1,0 +1,15 @@
+// The target machine of a module.
+#include "tilec/Transforms/Passes.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+
+const tilec::Machine &tilec::targetMachine(Operation *op) {
+  auto module = dyn_cast<ModuleOp>(op);
+  if (!module)
+    module = op->getParentOfType<ModuleOp>();
+  auto name = module ? module->getAttrOfType<StringAttr>("tilec.target") : StringAttr();
+  const Machine *machine = findMachine(name ? name.getValue() : "sm_90a");
+  return *(machine ? machine : findMachine("sm_90a"));
+}
