@@ -34,3 +34,15 @@ LogicalResult AxisType::verify(function_ref<InFlightDiagnostic()> emitError, int
     return emitError() << "an axis has at least one position";
   return success();
 }
+
+LogicalResult ViewType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rank, Type elementType) {
+  if (rank < 0)
+    return emitError() << "a view has at least 0 dimensions";
+  if (!isa<IntegerType, FloatType>(elementType))
+    return emitError() << "the elements of a view are integers or floats, not " << elementType;
+  return success();
+}
+
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}

@@ -6,6 +6,14 @@
 using namespace mlir;
 using namespace tilec::tile;
 
+// `(type, ...)`, also when there is none.
+static ParseResult parseTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                        [&] { return parser.parseType(types.emplace_back()); });
+}
+
+static void printTypes(OpAsmPrinter &printer, Operation *, TypeRange types) { printer << '(' << types << ')'; }
+
 #define GET_OP_CLASSES
 #include "tilec/Dialect/Tile/TileOps.cpp.inc"
 
@@ -17,7 +25,9 @@ static ArrayRef<int64_t> shapeOf(Type type) {
 
 // Subscripts of loads and stores: one a view dimension, the dimensions of tensors named by `dims`.
 static LogicalResult verifySubscripts(Operation *op, ViewType view, OperandRange subscripts, ArrayAttr dims,
-                                      ArrayRef<int64_t> shape) {
+                                      std::optional<ArrayRef<bool>> inbounds, ArrayRef<int64_t> shape) {
+  if (inbounds && inbounds->size() != subscripts.size())
+    return op->emitOpError("`inbounds` has one entry for each subscript");
   if (static_cast<int64_t>(subscripts.size()) != view.getRank() || dims.size() != subscripts.size())
     return op->emitOpError("needs one subscript and one entry of `dims` for each of the view's ")
            << view.getRank() << " dimensions";
@@ -35,13 +45,24 @@ static LogicalResult verifySubscripts(Operation *op, ViewType view, OperandRange
   return success();
 }
 
-static LogicalResult verifyAxes(Operation *op, TypeRange axes, ArrayRef<int64_t> shape) {
+static LogicalResult verifyAxes(Operation *op, TypeRange axes, std::optional<ArrayRef<bool>> full,
+                                ArrayRef<int64_t> shape) {
+  if (full && full->size() != axes.size())
+    return op->emitOpError("`full` has one entry for each axis");
   if (axes.size() != shape.size())
     return op->emitOpError("needs one axis for each dimension of the value");
   for (auto [axis, size] : llvm::zip(axes, shape))
     if (cast<AxisType>(axis).getExtent() != size)
       return op->emitOpError("an axis has another extent than its dimension");
   return success();
+}
+
+static LogicalResult verifyKind(Operation *op, CombineKind kind, Type element) {
+  bool isFloat = kind == CombineKind::maxf || kind == CombineKind::minf;
+  bool isAny = kind == CombineKind::add || kind == CombineKind::mul;
+  if (isAny ? isa<IntegerType, IndexType, FloatType>(element) : isFloat == isa<FloatType>(element))
+    return success();
+  return op->emitOpError("'") << stringifyCombineKind(kind) << "' does not combine " << element;
 }
 
 LogicalResult ViewOp::verify() {
@@ -74,25 +95,48 @@ LogicalResult LoadOp::verify() {
     if (getElementTypeOrSelf(other) != getElementTypeOrSelf(getType()) ||
         (isa<RankedTensorType>(other.getType()) && other.getType() != getType()))
       return emitOpError("`else` is a scalar of the element type or a tile like the result");
-  return verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), shapeOf(getType()));
+  ArrayRef<int64_t> shape = shapeOf(getType());
+  if (failed(verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), getInbounds(), shape)))
+    return failure();
+  llvm::SmallDenseSet<int64_t> used;
+  for (auto list : getDims().getAsRange<ArrayAttr>())
+    for (auto dim : list.getAsRange<IntegerAttr>())
+      used.insert(dim.getInt());
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!used.contains(d))
+      return emitOpError("dimension ") << d << " of the result occurs in no subscript";
+  return success();
 }
 
 LogicalResult StoreOp::verify() {
   if (getElementTypeOrSelf(getValue()) != getView().getType().getElementType())
     return emitOpError("stores elements of the view's type");
   ArrayRef<int64_t> shape = shapeOf(getValue().getType());
-  if (failed(verifyAxes(*this, getAxes().getTypes(), shape)))
+  if (failed(verifyAxes(*this, getAxes().getTypes(), getFull(), shape)))
     return failure();
-  return verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), shape);
+  return verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), getInbounds(), shape);
 }
 
 LogicalResult AtomicOp::verify() {
   if (getElementTypeOrSelf(getValue()) != getView().getType().getElementType())
     return emitOpError("combines elements of the view's type");
-  ArrayRef<int64_t> shape = shapeOf(getValue().getType());
-  if (failed(verifyAxes(*this, getAxes().getTypes(), shape)))
+  if (failed(verifyKind(*this, getKind(), getElementTypeOrSelf(getValue()))))
     return failure();
-  return verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), shape);
+  ArrayRef<int64_t> shape = shapeOf(getValue().getType());
+  if (failed(verifyAxes(*this, getAxes().getTypes(), getFull(), shape)))
+    return failure();
+  return verifySubscripts(*this, getView().getType(), getSubscripts(), getDims(), getInbounds(), shape);
+}
+
+static LogicalResult verifyDotTypes(DotOp op) {
+  Type lhs = op.getLhs().getType().getElementType(), rhs = op.getRhs().getType().getElementType();
+  Type result = getElementTypeOrSelf(op.getType());
+  bool legal = lhs.isF64() || rhs.isF64() ? lhs == rhs && result.isF64()
+               : isa<FloatType>(lhs)      ? isa<FloatType>(rhs) && result.isF32()
+                                          : isa<IntegerType>(lhs) && isa<IntegerType>(rhs) && isa<IntegerType>(result);
+  if (legal)
+    return success();
+  return op.emitOpError("sums no products of ") << lhs << " and " << rhs << " in " << result;
 }
 
 LogicalResult DotOp::verify() {
@@ -126,7 +170,9 @@ LogicalResult DotOp::verify() {
     return emitOpError("has result dimensions batch, free of lhs, free of rhs");
   if (getAcc() && getAcc().getType() != getType())
     return emitOpError("has an accumulator of the result's type");
-  return success();
+  if (getFull() && getFull()->size() != getAxes().size())
+    return emitOpError("`full` has one entry for each axis");
+  return verifyDotTypes(*this);
 }
 
 LogicalResult ReduceOp::verify() {
@@ -140,7 +186,7 @@ LogicalResult ReduceOp::verify() {
     return emitOpError("gives the input without its reduced dimension");
   if (getPredicate() && shapeOf(getPredicate().getType()) != type.getShape())
     return emitOpError("has a predicate of the input's shape");
-  return success();
+  return verifyKind(*this, getKind(), type.getElementType());
 }
 
 LogicalResult BroadcastOp::verify() {
@@ -188,13 +234,6 @@ OpFoldResult PermuteOp::fold(FoldAdaptor adaptor) {
   return {};
 }
 
-LogicalResult CastOp::verify() {
-  if (shapeOf(getInput().getType()) != shapeOf(getType()) ||
-      isa<RankedTensorType>(getInput().getType()) != isa<RankedTensorType>(getType()))
-    return emitOpError("keeps the shape");
-  return success();
-}
-
 //===----------------------------------------------------------------------===//
 // Division
 //===----------------------------------------------------------------------===//
@@ -228,6 +267,15 @@ static Attribute foldDivision(Attribute lhs, Attribute rhs, Type type, function_
     return DenseElementsAttr::get(tensor, result);
   return IntegerAttr::get(type, result);
 }
+
+static LogicalResult verifyDivision(Operation *op) {
+  if (getElementTypeOrSelf(op->getResult(0)).isIntOrIndex())
+    return success();
+  return op->emitOpError("divides integers");
+}
+
+LogicalResult DivOp::verify() { return verifyDivision(*this); }
+LogicalResult RemOp::verify() { return verifyDivision(*this); }
 
 OpFoldResult DivOp::fold(FoldAdaptor adaptor) {
   if (matchPattern(getRhs(), m_One()))

@@ -31,6 +31,7 @@ def Tile_Dialect : Dialect {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -47,9 +48,10 @@ def Tile_AxisType : Tile_Type<"Axis", "axis"> {
 }
 
 def Tile_ViewType : Tile_Type<"View", "view"> {
-  let summary = "a global tensor: base address, sizes and strides of `rank` dimensions";
+  let summary = "a global tensor: base address, sizes and strides of `rank` dimensions (elements: no `index`)";
   let parameters = (ins "int64_t":$rank, "::mlir::Type":$elementType);
   let assemblyFormat = "`<` $rank `,` $elementType `>`";
+  let genVerifyDecl = 1;
 }
 
 def Tile_PtrType : Tile_Type<"Ptr", "ptr"> {

@@ -120,7 +120,7 @@ def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemR
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
     $view `[` $subscripts `]` `dims` $dims (`else` $otherwise^ `:` type($otherwise))? attr-dict
-    `:` type($view) `,` `(` type($subscripts) `)` `->` type($result)
+    `:` type($view) `,` custom<Types>(type($subscripts)) `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -137,7 +137,7 @@ def Tile_StoreOp : Tile_Op<"store", [AttrSizedOperandSegments, MemoryEffects<[Me
                        OptionalAttr<DenseBoolArrayAttr>:$full, UnitAttr:$unique);
   let assemblyFormat = [{
     $value `,` $view `[` $subscripts `]` `dims` $dims `axes` `(` $axes `)` attr-dict
-    `:` type($value) `,` type($view) `,` `(` type($subscripts) `)` `,` `(` type($axes) `)`
+    `:` type($value) `,` type($view) `,` custom<Types>(type($subscripts)) `,` custom<Types>(type($axes))
   }];
   let hasVerifier = 1;
 }
@@ -149,7 +149,7 @@ def Tile_AtomicOp : Tile_Op<"atomic", [AttrSizedOperandSegments, MemoryEffects<[
                        OptionalAttr<DenseBoolArrayAttr>:$inbounds, OptionalAttr<DenseBoolArrayAttr>:$full);
   let assemblyFormat = [{
     $kind $value `,` $view `[` $subscripts `]` `dims` $dims `axes` `(` $axes `)` attr-dict
-    `:` type($value) `,` type($view) `,` `(` type($subscripts) `)` `,` `(` type($axes) `)`
+    `:` type($value) `,` type($view) `,` custom<Types>(type($subscripts)) `,` custom<Types>(type($axes))
   }];
   let hasVerifier = 1;
 }
@@ -167,7 +167,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
     f32; f64 gives f64; 8-bit integers give i32 (`lhs_unsigned`, `rhs_unsigned`). `fast` allows f8 sums to stay in
     the Tensor Core's accumulator (`accumulate = fast`). `full[i]` says that axis i is proved full.
     ```mlir
-    %d = tile.dot %a, %b, %acc over(%k) lhs [1] rhs [1] : tensor<128x64xbf16>, tensor<256x64xbf16>, (!tile.axis<64>) -> tensor<128x256xf32>
+    %d = tile.dot %a, %b, %acc over(%k) lhs [1] rhs [1]
+      : tensor<128x64xbf16>, tensor<256x64xbf16>, (!tile.axis<64>) acc tensor<128x256xf32> -> tensor<128x256xf32>
     ```
   }];
   let arguments = (ins Tile_Tensor:$lhs, Tile_Tensor:$rhs, Optional<Tile_Value>:$acc, Variadic<Tile_AxisType>:$axes,
@@ -179,7 +180,7 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let results = (outs Tile_Value:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs (`,` $acc^)? `over` `(` $axes `)` `lhs` $lhs_contract `rhs` $rhs_contract attr-dict
-    `:` type($lhs) `,` type($rhs) (`,` type($acc)^)? `,` `(` type($axes) `)` `->` type($result)
+    `:` type($lhs) `,` type($rhs) `,` custom<Types>(type($axes)) (`acc` type($acc)^)? `->` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -238,7 +239,6 @@ def Tile_CastOp : Tile_Op<"cast", [Pure, Elementwise, Scalarizable, Vectorizable
   let arguments = (ins Tile_Value:$input, UnitAttr:$from_unsigned, UnitAttr:$to_unsigned);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
-  let hasVerifier = 1;
 }
 
 class Tile_Division<string mnemonic, string text> : Tile_Op<mnemonic, [Pure, SameOperandsAndResultType, Elementwise,
@@ -247,6 +247,7 @@ class Tile_Division<string mnemonic, string text> : Tile_Op<mnemonic, [Pure, Sam
   let arguments = (ins Tile_Value:$lhs, Tile_Value:$rhs, UnitAttr:$is_unsigned, UnitAttr:$truncating);
   let results = (outs Tile_Value:$result);
   let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($result)";
+  let hasVerifier = 1;
   let hasFolder = 1;
 }
 def Tile_DivOp : Tile_Division<"div", "integer division rounding to -inf (`truncating`: to 0); by zero gives 0, MIN / -1 wraps">;
