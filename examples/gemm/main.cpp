@@ -15,7 +15,7 @@ float time_launches(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int64_t m, int6
   for (int i = 0; i < 10; ++i) {
     float milliseconds;
     check(cuEventRecord(begin, nullptr), "cuEventRecord");
-    check(gemm_nt_launch(nullptr, a, b, c, m, n, k), "gemm_nt_launch");
+    check(gemm_nt_launch(nullptr, a, b, c, m, k, n), "gemm_nt_launch");
     check(cuEventRecord(end, nullptr), "cuEventRecord");
     check(cuEventSynchronize(end), "cuEventSynchronize");
     check(cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
