@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 using namespace tilec;
 
@@ -97,8 +98,8 @@ static void countWavefronts(ScratchPlan &plan, const Samples &samples) {
     wavefronts += access.weight * sharedWavefronts(addresses, access.bytes);
     ideal += access.weight * idealWavefronts(access.bytes);
   }
-  plan.wavefronts = static_cast<unsigned>(wavefronts + 0.5);
-  plan.idealWavefronts = static_cast<unsigned>(ideal + 0.5);
+  plan.wavefronts = static_cast<unsigned>(std::lround(wavefronts));
+  plan.idealWavefronts = static_cast<unsigned>(std::lround(ideal));
 }
 
 static void setGeometry(ScratchPlan &plan, llvm::ArrayRef<int64_t> covered, int64_t pad) {
