@@ -108,6 +108,12 @@ LogicalResult LoadOp::verify() {
   return success();
 }
 
+void LoadOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>> &effects) {
+  auto view = getView().getDefiningOp<ViewOp>();
+  if (!view || view.getAccess() != Access::in)
+    effects.emplace_back(MemoryEffects::Read::get());
+}
+
 LogicalResult StoreOp::verify() {
   if (getElementTypeOrSelf(getValue()) != getView().getType().getElementType())
     return emitOpError("stores elements of the view's type");

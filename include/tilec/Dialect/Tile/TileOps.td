@@ -103,13 +103,14 @@ def Tile_PosOp : Tile_Op<"pos", [Pure]> {
 // Global memory
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [AttrSizedOperandSegments, AlwaysSpeculatable, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "read elements of a view";
   let description = [{
     One subscript for each dimension of the view: an `index`, or a tensor of indices whose dimensions are the result
     dimensions listed in `dims` for it. An element whose subscript is outside the view is `else` (a scalar or a tile
     of the result's type), or 0; where a subscript is poison, so is the element. `inbounds[d]` says that subscript d is
     proved inside. All subscripts scalar: the result is a scalar.
+    A load of an `in` tensor has no memory effect: nothing in the launch writes what it reads.
     ```mlir
     %x = tile.load %A[%pm, %pk] dims [[0], [1]] : !tile.view<2, bf16>, (tensor<128xindex>, tensor<64xindex>) -> tensor<128x64xbf16>
     ```

@@ -59,7 +59,9 @@ def TileGPU_MmaAttr : AttrDef<TileGPU_Dialect, "Mma"> {
   }];
   let parameters = (ins StringRefParameter<>:$kind, "int64_t":$m, "int64_t":$n, "int64_t":$k,
                         "int64_t":$warpsM, "int64_t":$warpsN);
-  let assemblyFormat = "`<` $kind `,` $m `x` $n `x` $k `,` `warps` `=` $warpsM `x` $warpsN `>`";
+  let assemblyFormat = [{
+    `<` $kind `,` `shape` `=` `[` $m `,` $n `,` $k `]` `,` `warps` `=` `[` $warpsM `,` $warpsN `]` `>`
+  }];
 }
 
 class TileGPU_Type<string name, string typeMnemonic> : TypeDef<TileGPU_Dialect, name> { let mnemonic = typeMnemonic; }
@@ -258,6 +260,17 @@ def TileGPU_LocalStoreOp : TileGPU_Op<"local_store", [MemoryEffects<[MemWrite]>]
   let assemblyFormat = "$value `,` $target $order attr-dict `:` type($value) `,` type($target)";
 }
 
+def TileGPU_ZeroTailOp : TileGPU_Op<"zero_tail", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "zero the positions `first` and beyond of one dimension of a buffer, where there are any";
+  let description = [{
+    Makes absent positions of a contracted axis harmless for an instruction that reads the whole buffer: the absent
+    positions may hold NaN, and 0 x NaN is NaN. All threads of the group write, then meet (with the proxy fence if
+    `async_proxy`). Groups that share the slot write the same zeros.
+  }];
+  let arguments = (ins TileGPU_SmemType:$target, I64Attr:$dim, Index:$first, UnitAttr:$async_proxy);
+  let assemblyFormat = "$target `dim` $dim `from` $first attr-dict `:` type($target)";
+}
+
 def TileGPU_BarrierOp : TileGPU_Op<"barrier", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "all threads of the group meet; `async_proxy` first orders their shared-memory writes before wgmma and TMA";
   let arguments = (ins UnitAttr:$async_proxy);
@@ -286,7 +299,7 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<[
     (layout `#opA`); mma: both are tensors in fragment layouts (a [m, k], b [n, k]); fma: both in shared memory.
     With `first` true the accumulator's value is ignored (as if 0). Element types as `tile.dot`.
     ```mlir
-    %d = tilegpu.mma %a, %b, %acc first %f #tilegpu.mma<wgmma, 64x256x16, warps = 4x1>
+    %d = tilegpu.mma %a, %b, %acc first %f <"wgmma", shape = [64, 256, 16], warps = [4, 1]>
        : !tilegpu.smem<...>, !tilegpu.smem<...> -> tensor<64x256xf32>
     ```
   }];
