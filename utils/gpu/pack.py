@@ -87,7 +87,7 @@ def copy_support(folder, patterns):
             os.makedirs(target)
             for name in ("case.json", "reference.py"):
                 shutil.copy(os.path.join(case.folder, name), target)
-    write_run(folder, "run.py")
+    write_run(folder, "check.py")
 
 
 def pack(folder, tilec, patterns):
