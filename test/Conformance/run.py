@@ -83,7 +83,8 @@ def compile_builds(tilec, case, folder):
 
 
 class Interpretation:
-    """One run of a case through tile-interpret; arrays travel as .npy files of storage values, dimensions as numbers."""
+    """One run of a case through tile-interpret; arrays travel as .npy files of storage values, dimensions as
+    numbers."""
 
     def __init__(self, binary, case, run, folder):
         self.binary, self.case, self.run, self.folder = binary, case, run, folder
@@ -105,7 +106,8 @@ class Interpretation:
             if given is None and p.name not in self.expected:
                 continue                                   # an optional parameter that this run leaves out
             shape = np.shape(self.expected[p.name] if p.name in self.expected else given)
-            dims.update({e: n for e, n in zip(p.shape, shape) if re.fullmatch(r"[A-Za-z_]\w*", e) and e not in self.run["consts"]})
+            names = [e if re.fullmatch(r"[A-Za-z_]\w*", e) and e not in self.run["consts"] else None for e in p.shape]
+            dims.update({e: n for e, n in zip(names, shape) if e})
             if given is not None and given.steps is not None:
                 args += ["--steps", f"{p.name}={','.join(map(str, given.steps))}"]
             if p.access != "out":

@@ -11,7 +11,7 @@ ROOT = os.path.dirname(HERE)
 sys.path[:0] = [HERE, ROOT]
 
 from notyet import NotYet
-from supervisor import run_jobs, run_parallel
+from supervisor import run_parallel, starts
 
 
 def jobs_of(entry, large):
@@ -46,28 +46,47 @@ def judge(entry, jobs, not_yet):
     return word, f"{passed}/{len(jobs)}", detail if word != "not yet" else f"{detail} [{fault}]"
 
 
-def sanitize(entries, tool, deadline):
+def sanitizer(tool):
+    """The command before python3 that runs it under a tool of compute-sanitizer."""
+    return ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--show-backtrace", "no"]
+
+
+def sanitize(entries, tool, deadline, workers):
     """Rows of one compute-sanitizer tool over the first and the last run of each build."""
-    rows = []
-    prefix = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--show-backtrace", "no"]
+    groups = []
     for entry in entries:
         jobs = [dict(j, exact=True) for j in jobs_of(entry, False) if "launch_error" not in j["run"]]
-        jobs = [jobs[0], jobs[-1]] if len(jobs) > 1 else jobs
-        run_jobs(ROOT, jobs, deadline, limit=90, prefix=prefix)
-        notes = [n for j in jobs for n in j.get("notes", []) if n.startswith("=========") and tool_says_error(n)]
-        passed, fault, missing = first_fault(jobs)
-        detail = notes[0].strip("= ") if notes else fault or ""
-        rows.append((entry, "not run" if missing and not detail else "FAIL" if detail else "pass",
-                     f"{passed}/{len(jobs)}", detail))
-    return rows
+        groups.append([jobs[0], jobs[-1]] if len(jobs) > 1 else jobs)
+    run_parallel(ROOT, groups, deadline, workers, limit=90, prefix=sanitizer(tool))
+    return [(entry, *sanitized(jobs)) for entry, jobs in zip(entries, groups)]
+
+
+def sanitized(jobs):
+    """(word, counts, detail) of a build's runs under compute-sanitizer."""
+    notes = [n.strip("= ") for j in jobs for n in j.get("notes", []) if tool_says_error(n)]
+    passed, fault, missing = first_fault(jobs)
+    detail = notes[0] if notes else fault or ""
+    word = "FAIL" if detail else "not run" if missing else "pass"
+    return word, f"{passed}/{len(jobs)}", detail
 
 
 def tool_says_error(note):
     """Whether a line of compute-sanitizer reports a defect."""
-    text = note.strip("= ")
-    if text.startswith("ERROR SUMMARY"):
-        return not text.startswith("ERROR SUMMARY: 0")
-    return text.startswith(("Invalid", "Uninitialized", "Error:", "Race", "Potential", "Misaligned", "Illegal", "Warning: Race"))
+    defects = ("Invalid", "Uninitialized", "Error:", "Race", "Potential", "Misaligned", "Illegal", "Warning: Race")
+    return note.startswith("=========") and note.strip("= ").startswith(defects)
+
+
+def sanitizer_tables(passing, deadline, workers):
+    """(title, rows) of each tool, over the builds that pass without it."""
+    problem = "it is not installed"
+    if shutil.which("compute-sanitizer"):
+        problem = starts(ROOT, sanitizer("memcheck"))
+    if problem:
+        return [(f"compute-sanitizer does not work here: {problem}", [])]
+    hopper, ampere = ([e for e in passing if e["arch"] == a] for a in ("sm_90a", "sm_80"))
+    # racecheck does not follow bulk copies and wgmma: only builds without them
+    chosen = {"memcheck": hopper, "initcheck": hopper[::3], "racecheck": ampere[::3]}
+    return [(tool, sanitize(entries, tool, deadline, workers)) for tool, entries in chosen.items()]
 
 
 def show(title, rows, quiet):
@@ -78,7 +97,7 @@ def show(title, rows, quiet):
         totals[word] = totals.get(word, 0) + 1
         if not (quiet and word in ("pass", "not yet", "not built")):
             print(f"{word:9s} {counts:>7s} {entry['case']:44s} {entry['arch']:7s} {entry['tag']:24s} {detail[:240]}")
-    print("total: " + ", ".join(f"{n} {word}" for word, n in sorted(totals.items())))
+    print("total: " + (", ".join(f"{n} {word}" for word, n in sorted(totals.items())) or "nothing was run"))
     return any(w in totals for w in ("FAIL", "PASSES"))
 
 
@@ -110,13 +129,8 @@ def main():
     run_parallel(ROOT, [g for g in groups.values() if g], functional, args.workers, limit=args.limit)
     judged = [(e, *judge(e, groups[i], not_yet)) for i, e in enumerate(manifest)]
     tables = [(f"results, {time.monotonic() - start:.0f} s", judged)]
-    if not args.no_sanitizer and shutil.which("compute-sanitizer"):
-        good = [e for e, word, _, _ in judged if word == "pass"]
-        hopper = [e for e in good if e["arch"] == "sm_90a"]
-        tables.append(("memcheck", sanitize(hopper, "memcheck", deadline)))
-        tables.append(("initcheck", sanitize(hopper[::3], "initcheck", deadline)))
-        # racecheck does not follow bulk copies and wgmma: only the builds without them
-        tables.append(("racecheck", sanitize([e for e in good if e["arch"] == "sm_80"][::3], "racecheck", deadline)))
+    if not args.no_sanitizer:
+        tables += sanitizer_tables([e for e, word, _, _ in judged if word == "pass"], deadline, args.workers)
     if args.json:
         with open(args.json, "w") as f:
             json.dump([dict(e, jobs=groups[i]) for i, e in enumerate(manifest)], f)

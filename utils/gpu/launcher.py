@@ -59,8 +59,8 @@ def pack_scalar(type_name, value):
         return struct.pack("<H", (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 if value == value else 0x7FC0)
     if type_name not in _PACK:
         raise ValueError(f"scalar parameters of type {type_name} are unknown to the launcher")
-    is_float = type_name.startswith("f")
-    return struct.pack(_PACK[type_name], float(value) if is_float else bool(value) if type_name == "bool" else int(value))
+    convert = float if type_name.startswith("f") else bool if type_name == "bool" else int
+    return struct.pack(_PACK[type_name], convert(value))
 
 
 class Launcher:
@@ -212,4 +212,5 @@ class Launcher:
             return bytes(128)
         strides = [number(e) for e in p["strides"]]
         memory = self.workspaces.get(p["tensor"]) or arguments[p["tensor"]]
-        return self.device.encode_tensor_map(p["type"], memory.address, dims, strides, p["box"], p["swizzle"], p["l2"])
+        return self.device.encode_tensor_map(p["type"], memory.address, dims, strides, p["box"], p["swizzle"],
+                                             p["l2"])

@@ -46,6 +46,19 @@ class WorkerProcess:
                 return json.loads(line)
             self.other.append(line.rstrip())
 
+    def drain(self, seconds):
+        """Takes in what the sanitizer prints a little after an answer."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            try:
+                line = self.lines.get(timeout=max(0.0, end - time.monotonic()))
+            except queue.Empty:
+                return
+            if line is None:
+                self.lines.put(None)
+                return
+            self.other.append(line.rstrip())
+
     def send(self, job):
         try:
             self.process.stdin.write(json.dumps(job) + "\n")
@@ -86,11 +99,14 @@ def run_jobs(root, jobs, deadline, limit=30, large_limit=120, prefix=(), log=Non
         worker.other.clear()
         worker.send({k: v for k, v in job.items() if k != "result"})
         answer = worker.answer(large_limit if job["run"].get("large") else limit)
+        timed_out = worker.timed_out
+        if prefix:
+            worker.drain(0.1)
         job["notes"] = list(worker.other)
         if answer is None:
-            answer = {"fault": "hung" if worker.timed_out else "the worker process died"}
+            answer = {"fault": "hung" if timed_out else "the worker process died"}
         job["result"] = answer
-        if worker.timed_out or worker.process.poll() is not None or _dies(worker, answer):
+        if timed_out or worker.process.poll() is not None or _dies(worker, answer):
             worker.kill()
             worker = None
     if worker:
@@ -109,21 +125,30 @@ def _dies(worker, answer):
 
 
 def run_parallel(root, groups, deadline, workers, **options):
-    """Executes groups of jobs on several workers at once; a group stays on one worker."""
+    """Executes groups of jobs on several workers at once; the jobs of a group follow each other on one worker."""
     pending = queue.Queue()
     for g in groups:
         pending.put(g)
 
-    def loop():
+    def jobs():
         while True:
             try:
                 group = pending.get_nowait()
             except queue.Empty:
                 return
-            run_jobs(root, group, deadline, **options)
+            yield from group
 
-    threads = [threading.Thread(target=loop) for _ in range(workers)]
+    threads = [threading.Thread(target=lambda: run_jobs(root, jobs(), deadline, **options)) for _ in range(workers)]
     for t in threads:
         t.start()
     for t in threads:
         t.join()
+
+
+def starts(root, prefix):
+    """None where a worker starts after the command `prefix`, else why it does not."""
+    try:
+        WorkerProcess(root, prefix).close()
+        return None
+    except RuntimeError as e:
+        return str(e)

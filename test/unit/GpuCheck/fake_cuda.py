@@ -75,7 +75,8 @@ class FakeCuda:
         self.shared[self.names[function.value - 1].decode(), attribute] = value
         return 0
 
-    def cuTensorMapEncodeTiled(self, at, type_, rank, address, dims, strides, box, steps, interleave, swizzle, l2, fill):
+    def cuTensorMapEncodeTiled(self, at, type_, rank, address, dims, strides, box, steps, interleave, swizzle, l2,
+                               fill):
         assert at.value % 64 == 0 and interleave == 0 and fill == 0 and list(steps) == [1] * rank.value
         self.maps.append((type_, address.value, list(dims), list(strides)[:rank.value - 1], list(box), swizzle, l2))
         C.memmove(at.value, struct.pack("<Q", len(self.maps)) + bytes(120), 128)

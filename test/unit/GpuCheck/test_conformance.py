@@ -55,7 +55,8 @@ class Diagnostics(unittest.TestCase):
 
     def test_formats(self):
         one = diagnostic()
-        for text in (json.dumps([one]), json.dumps({"diagnostics": [one]}), json.dumps(one), json.dumps(one) + "\nrest"):
+        texts = [json.dumps(x) for x in ([one], {"diagnostics": [one]}, one)]
+        for text in texts + [json.dumps(one) + "\nrest"]:
             self.assertEqual(suite.parse_diagnostics(text), [one])
         self.assertEqual(suite.parse_diagnostics("crash"), [])
         self.assertTrue(done(1, diagnostic(code="E0312")).not_built)
