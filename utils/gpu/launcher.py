@@ -169,8 +169,8 @@ class Launcher:
             for b, other_lo, other_hi in ranges[:i]:
                 stored = a["access"] != "in" or b["access"] != "in"
                 if stored and max(lo, other_lo) < min(hi, other_hi):
-                    raise LaunchError(f"{self.kernel['name']}: `{b['name']}` and `{a['name']}` overlap, and one of them "
-                                      "is stored")
+                    raise LaunchError(f"{self.kernel['name']}: `{b['name']}` and `{a['name']}` overlap, and one of "
+                                      "them is stored")
 
     def _outputs_empty(self, arguments):
         stored = [a for a in self.tensors() if a["access"] != "in"]

@@ -2,6 +2,7 @@
 import json
 import os
 import queue
+import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +18,8 @@ class WorkerProcess:
 
     def __init__(self, root, prefix=(), log=None):
         command = [*prefix, sys.executable, WORKER, root]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
+                                        start_new_session=True)
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
         self.other = []                                    # lines that are no answers: the sanitizer's
@@ -67,7 +69,10 @@ class WorkerProcess:
             pass                                           # the missing answer says so
 
     def kill(self):
-        self.process.kill()
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)    # the worker may be a child of the sanitizer
+        except ProcessLookupError:
+            pass
         self.process.wait()
         self.process.stdin.close()
 
@@ -96,6 +101,7 @@ def run_jobs(root, jobs, deadline, limit=30, large_limit=120, prefix=(), log=Non
         except RuntimeError as e:
             job["result"] = {"fault": str(e)}
             continue
+        last = job
         worker.other.clear()
         worker.send({k: v for k, v in job.items() if k != "result"})
         answer = worker.answer(large_limit if job["run"].get("large") else limit)
@@ -110,7 +116,9 @@ def run_jobs(root, jobs, deadline, limit=30, large_limit=120, prefix=(), log=Non
             worker.kill()
             worker = None
     if worker:
+        worker.other.clear()
         worker.close()
+        last["notes"] += worker.other                      # whatever came late
 
 
 def _dies(worker, answer):
