@@ -27,6 +27,12 @@ public:
     return node;
   }
 
+  /// A copy of something that is part of a node.
+  template <typename T> T *make(const T &value) {
+    static_assert(std::is_trivially_destructible_v<T>, "parts of nodes are not destroyed");
+    return new (allocator.Allocate<T>()) T(value);
+  }
+
   /// A list in the arena, element by element.
   template <typename T> llvm::MutableArrayRef<T> copy(llvm::ArrayRef<T> elements) {
     static_assert(std::is_trivially_destructible_v<T>, "lists are not destroyed");

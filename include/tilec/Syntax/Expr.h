@@ -128,6 +128,7 @@ enum class BinaryOp : uint8_t {
 
 /// The operator as written, such as "<=".
 llvm::StringRef getSpelling(BinaryOp op);
+inline bool isShift(BinaryOp op) { return op == BinaryOp::ShiftLeft || op == BinaryOp::ShiftRight; }
 inline bool isRelational(BinaryOp op) { return op >= BinaryOp::Equal && op <= BinaryOp::GreaterEqual; }
 
 struct BinaryExpr : Expr {
