@@ -24,6 +24,9 @@ using namespace llvm;
 namespace tilec {
 namespace {
 
+/// The PTX level: 8.6 has everything that sm_90a needs, and one level for all keeps the texts comparable.
+constexpr StringLiteral ptxFeatures = "+ptx86";
+
 Error makeError(const Twine &message) { return createStringError(inconvertibleErrorCode(), message); }
 
 Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CodegenOptions &options) {
@@ -42,9 +45,9 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CodegenOption
     return makeError(message);
   auto level = static_cast<CodeGenOptLevel>(std::min(options.optLevel, 3u));
   std::unique_ptr<TargetMachine> machine(target->createTargetMachine(
-      triple, options.arch->name, options.arch->features, TargetOptions(), std::nullopt, std::nullopt, level));
+      triple, options.machine->name, ptxFeatures, TargetOptions(), std::nullopt, std::nullopt, level));
   if (!machine)
-    return makeError("LLVM has no machine for " + options.arch->name);
+    return makeError("LLVM has no machine for " + options.machine->name);
   return machine;
 }
 

@@ -45,7 +45,7 @@ Error verifyParameter(LLVMFuncOp function, unsigned index, const Parameter &para
   return fault(function, "parameter " + Twine(index) + " does not have the width of " + parameter.type);
 }
 
-Error verifyLaunch(LLVMFuncOp function, const Launch &launch, const TargetArch &arch) {
+Error verifyLaunch(LLVMFuncOp function, const Launch &launch, const Machine &machine) {
   if (!function->hasAttr("nvvm.kernel"))
     return fault(function, "`nvvm.kernel` is missing");
   auto threads = function->getAttrOfType<mlir::DenseI32ArrayAttr>("nvvm.reqntid");
@@ -56,8 +56,8 @@ Error verifyLaunch(LLVMFuncOp function, const Launch &launch, const TargetArch &
     product *= extent;
   if (product != launch.block || threads.size() < 1 || threads.asArrayRef()[0] != launch.block)
     return fault(function, "`nvvm.reqntid` differs from the block size of the launch");
-  if (launch.shared < 0 || launch.shared > arch.maxSharedBytes)
-    return fault(function, Twine(launch.shared) + " bytes of shared memory do not fit " + arch.name);
+  if (launch.shared < 0 || launch.shared > machine.sharedPerBlock)
+    return fault(function, Twine(launch.shared) + " bytes of shared memory do not fit " + machine.name);
   if (launch.params.size() != function.getNumArguments())
     return fault(function, "has " + Twine(function.getNumArguments()) + " parameters, its launch passes " +
                                Twine(launch.params.size()));
@@ -69,14 +69,14 @@ Error verifyLaunch(LLVMFuncOp function, const Launch &launch, const TargetArch &
 
 } // namespace
 
-Error verifyKernels(mlir::ModuleOp module, ArrayRef<KernelInfo> kernels, const TargetArch &arch) {
+Error verifyKernels(mlir::ModuleOp module, ArrayRef<KernelInfo> kernels, const Machine &machine) {
   for (const KernelInfo &kernel : kernels)
     for (const Variant &variant : kernel.variants)
       for (const Launch &launch : variant.launches) {
         auto function = module.lookupSymbol<LLVMFuncOp>(launch.entry);
         if (!function)
           return createStringError(inconvertibleErrorCode(), "no function `" + launch.entry + "`");
-        if (Error error = verifyLaunch(function, launch, arch))
+        if (Error error = verifyLaunch(function, launch, machine))
           return error;
       }
   return Error::success();

@@ -2,7 +2,7 @@
 #ifndef TILEC_TARGET_ASSEMBLER_H
 #define TILEC_TARGET_ASSEMBLER_H
 
-#include "tilec/Target/Arch.h"
+#include "tilec/Machine/Machine.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
@@ -60,7 +60,8 @@ struct AssemblerResult {
 };
 
 struct AssemblerOptions {
-  const TargetArch *arch = &getDefaultTargetArch();
+  /// The target; must be set.
+  const Machine *machine = nullptr;
   unsigned optLevel = 3;
   /// 0 for the limit that follows from the block size.
   unsigned maxRegisters = 0;

@@ -6,7 +6,7 @@
 #ifndef TILEC_TARGET_CODEGEN_H
 #define TILEC_TARGET_CODEGEN_H
 
-#include "tilec/Target/Arch.h"
+#include "tilec/Machine/Machine.h"
 #include "tilec/Target/LaunchInfo.h"
 #include "llvm/Support/Error.h"
 #include <string>
@@ -19,7 +19,8 @@ class ModuleOp;
 namespace tilec {
 
 struct CodegenOptions {
-  const TargetArch *arch = &getDefaultTargetArch();
+  /// The target; must be set.
+  const Machine *machine = nullptr;
   /// 0 to 3, as for -O.
   unsigned optLevel = 3;
   /// 0 for one a core.
@@ -32,7 +33,7 @@ void registerTargetTranslations(mlir::DialectRegistry &registry);
 /// Checks what LLVM does not: that a kernel's parameters and launch bounds agree with its launch interface, that a
 /// tensor map is passed by value where TMA can read it (PTX ISA 9.7.9.27: 64-byte aligned; without `grid_constant`
 /// LLVM copies it to local memory), and that shared memory fits. Failures are faults of the compiler.
-llvm::Error verifyKernels(mlir::ModuleOp module, llvm::ArrayRef<KernelInfo> kernels, const TargetArch &arch);
+llvm::Error verifyKernels(mlir::ModuleOp module, llvm::ArrayRef<KernelInfo> kernels, const Machine &machine);
 
 /// The LLVM IR of the whole module, optimised or as translated.
 llvm::Expected<std::string> emitLLVMIR(mlir::ModuleOp module, const CodegenOptions &options, bool optimise);

@@ -1,0 +1,178 @@
+// One run of the compiler: input, pipeline, and what is printed on the way.
+#include "Compilation.h"
+#include "Frontend.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include <chrono>
+
+using namespace llvm;
+
+namespace tilec {
+
+static double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Compilation::Compilation(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics,
+                         raw_ostream &out, raw_ostream &log)
+    : options(options), sources(sources), diagnostics(diagnostics), out(out), log(log), lastTime(now()) {
+  mlir::DialectRegistry registry;
+  registerAllDialects(registry);
+  context = std::make_unique<mlir::MLIRContext>(registry);
+  irDiagnostics = std::make_unique<IRDiagnostics>(*context, diagnostics);
+}
+
+Compilation::~Compilation() = default;
+
+ExitStatus Compilation::run() {
+  bool done = parseInput() && (stopped || runPipeline()) && (stopped || generateCode()) && writeOutputs();
+  if (options.timePasses)
+    printTimes();
+  if (!done && status == ExitStatus::Success)
+    return ExitStatus::InputErrors;
+  // A warning that counts as an error leaves no output either.
+  return status;
+}
+
+bool Compilation::failInternally(const Twine &reason, StringRef details) {
+  std::string text = reason.str();
+  std::string fullDetails = details.str() + irDiagnostics->takeInternalErrors();
+  if (module)
+    fullDetails += "\n" + printModule();
+  diagnostics.report({}, diag::err_internal) << text << writeReproducer(options, sources, text, fullDetails);
+  status = ExitStatus::Internal;
+  return false;
+}
+
+bool Compilation::wants(OutputKind kind) const {
+  return any_of(options.outputs, [&](const Output &output) { return output.kind == kind; });
+}
+
+void Compilation::addOutputs(OutputKind kind, const std::string &text) {
+  if (stopped || !options.stopAfter.empty())
+    return;
+  for (const Output &output : options.outputs)
+    if (output.kind == kind)
+      files.add(output.path, text);
+}
+
+bool Compilation::stopsAfter(StringRef step) {
+  if (options.stopAfter != step)
+    return false;
+  stopped = true;
+  files.add(options.outputs.empty() ? "-" : options.outputs.front().path, printModule());
+  return true;
+}
+
+void Compilation::endTiming(StringRef name) {
+  double time = now();
+  times.emplace_back(name.str(), time - lastTime);
+  lastTime = time;
+}
+
+bool Compilation::parseInput() {
+  FileID file = loadInput(options, sources, diagnostics);
+  if (!file.isValid())
+    return false;
+  irDiagnostics->setStep("parse");
+  irDiagnostics->setErrorKind(diag::err_invalid_ir);
+  module = parseIR(file, sources, *context);
+  endTiming("parse");
+  if (!module || diagnostics.hasErrors())
+    return false;
+  dump("after", "parse", options.dump.after);
+  stopsAfter("parse");
+  return true;
+}
+
+bool Compilation::runStep(const PipelineStep &step) {
+  irDiagnostics->setStep(step.name);
+  dump("before", step.name, options.dump.before);
+  mlir::PassManager passes(context.get());
+  // Passes report the user's mistakes; what the verifier says between them would be ours, so it runs apart.
+  passes.enableVerifier(false);
+  step.build(passes, *options.machine);
+  irDiagnostics->setErrorKind(diag::err_cannot_lower);
+  bool succeeded = mlir::succeeded(passes.run(*module));
+  irDiagnostics->setErrorKind(std::nullopt);
+  endTiming(step.name);
+  if (diagnostics.hasErrors())
+    return false;
+  if (!succeeded)
+    return failInternally("step `" + step.name + "` failed");
+  if (mlir::failed(mlir::verify(*module)))
+    return failInternally("step `" + step.name + "` left invalid IR");
+  dump("after", step.name, options.dump.after);
+  return true;
+}
+
+bool Compilation::runPipeline() {
+  IRLevel level = getIRLevel(*module);
+  static constexpr OutputKind kinds[] = {OutputKind::Tile, OutputKind::TileGPU, OutputKind::NVVM};
+  for (const PipelineStep &step : getPipeline()) {
+    if (step.input < level)
+      continue;
+    // The module is printed in the last form that it has on each level.
+    for (; level < step.input; level = IRLevel(unsigned(level) + 1))
+      addOutputs(kinds[unsigned(level)], wants(kinds[unsigned(level)]) ? printModule() : "");
+    if (!runStep(step))
+      return false;
+    if (stopsAfter(step.name))
+      return true;
+  }
+  if (wants(OutputKind::NVVM))
+    addOutputs(OutputKind::NVVM, printModule());
+  return true;
+}
+
+bool Compilation::writeOutputs() {
+  if (diagnostics.hasErrors())
+    return false;
+  if (!options.remarksPath.empty())
+    files.add(options.remarksPath, formatRemarks());
+  if (options.explainPlan)
+    printRemarks();
+  if (!options.dependencies.path.empty())
+    files.add(options.dependencies.path, formatDependencyFile());
+  return files.write(out, diagnostics);
+}
+
+std::string Compilation::printModule() const {
+  std::string text;
+  raw_string_ostream os(text);
+  (*module)->print(os);
+  os << '\n';
+  return text;
+}
+
+void Compilation::dump(StringRef when, StringRef step, ArrayRef<std::string> wanted) {
+  if (none_of(wanted, [&](StringRef name) { return name == step || name == "all"; }))
+    return;
+  if (options.dump.folder.empty()) {
+    log << "// ----- " << when << " " << step << " -----\n" << printModule();
+    return;
+  }
+  std::string number = utostr(++numDumps);
+  SmallString<128> path(options.dump.folder);
+  sys::path::append(path, std::string(3 - std::min<size_t>(number.size(), 3), '0') + number + "-" + when + "-" + step +
+                              ".mlir");
+  (void)sys::fs::create_directories(options.dump.folder);
+  std::error_code error;
+  raw_fd_ostream os(path, error);
+  if (error)
+    diagnostics.report({}, diag::err_cannot_write_file) << path.str() << error.message();
+  else
+    os << printModule();
+}
+
+ExitStatus compile(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics,
+                   raw_ostream &out, raw_ostream &log) {
+  return Compilation(options, sources, diagnostics, out, log).run();
+}
+
+} // namespace tilec

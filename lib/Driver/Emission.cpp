@@ -1,0 +1,105 @@
+// The end of a compilation: LLVM IR, PTX, cubin, reflection file and header.
+#include "Compilation.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Target/HeaderWriter.h"
+#include "tilec/Target/Reflection.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace tilec {
+
+bool Compilation::emitLLVM() {
+  CodegenOptions codegen;
+  codegen.machine = options.machine;
+  codegen.optLevel = options.optLevel;
+  Expected<std::string> text = emitLLVMIR(*module, codegen, /*optimise=*/true);
+  if (!text)
+    return failInternally("LLVM refused the module", toString(text.takeError()));
+  addOutputs(OutputKind::LLVM, *text);
+  return true;
+}
+
+bool Compilation::assemble() {
+  bool needsCubin = wants(OutputKind::Cubin) || options.resourceUsage;
+  if (!needsCubin && !wants(OutputKind::PTX))
+    return true;
+  CodegenOptions codegen;
+  codegen.machine = options.machine;
+  codegen.optLevel = options.optLevel;
+  Expected<std::string> ptx = emitPTX(*module, codegen);
+  endTiming("llvm");
+  if (!ptx)
+    return failInternally("LLVM refused the module", toString(ptx.takeError()));
+  addOutputs(OutputKind::PTX, *ptx);
+  if (!needsCubin)
+    return true;
+
+  AssemblerOptions assembler;
+  assembler.machine = options.machine;
+  assembler.optLevel = options.optLevel;
+  assembler.maxRegisters = options.maxRegisters;
+  AssemblerResult result = Assembler(options.programFolder).assemble(*ptx, assembler);
+  endTiming("ptxas");
+  if (result.status != AssemblerResult::Status::Success) {
+    status = ExitStatus::ToolFailed;
+    if (result.status == AssemblerResult::Status::Missing)
+      diagnostics.report({}, diag::err_ptxas_missing);
+    else
+      diagnostics.report({}, diag::err_ptxas_failed)
+          << writeReproducer(options, sources, "ptxas failed", result.log + "\n" + *ptx);
+    return false;
+  }
+  reportAssembly(result.report);
+  if (options.resourceUsage)
+    printResources(result.report);
+  addOutputs(OutputKind::Cubin, result.cubin);
+  return true;
+}
+
+bool Compilation::generateCode() {
+  irDiagnostics->setErrorKind(std::nullopt);
+  bool hasInterface = (*module)->hasAttr("tilec.kernels");
+  for (const Output &output : options.outputs) {
+    bool isHeader = output.kind == OutputKind::Header;
+    if ((isHeader || output.kind == OutputKind::JSON) && !output.implied && !hasInterface) {
+      diagnostics.report({}, diag::err_no_launch_interface)
+          << options.input << (isHeader ? "the header" : "the reflection file");
+      return false;
+    }
+  }
+  if (hasInterface) {
+    Expected<std::vector<KernelInfo>> read = readLaunchInfo(*module);
+    if (!read)
+      return failInternally("malformed launch interface", toString(read.takeError()));
+    kernels = std::move(*read);
+    if (Error error = verifyKernels(*module, kernels, *options.machine))
+      return failInternally("inconsistent kernel", toString(std::move(error)));
+    ModuleFacts facts{sys::path::filename(options.input).str(), getVersion().str(), options.machine->name.str()};
+    if (wants(OutputKind::JSON)) {
+      std::string text;
+      raw_string_ostream os(text);
+      writeReflection(kernels, facts, os);
+      addOutputs(OutputKind::JSON, text);
+    }
+    if (wants(OutputKind::Header))
+      addOutputs(OutputKind::Header, writeHeader(kernels, facts));
+  }
+  if (wants(OutputKind::LLVM) && !emitLLVM())
+    return false;
+  return assemble();
+}
+
+void Compilation::reportAssembly(const AssemblerReport &report) {
+  for (const KernelResources &kernel : report.kernels)
+    if (kernel.spills() || kernel.stack != 0)
+      diagnostics.report({}, diag::warn_spills) << kernel.entry << std::max(kernel.stack, kernel.spillStores);
+  for (const AssemblerNote &note : report.notes) {
+    if (note.kind == AssemblerNote::Kind::SerializedProducts)
+      diagnostics.report({}, diag::warn_serialized_products) << note.entry << note.code;
+    else if (note.kind == AssemblerNote::Kind::IgnoredRegisterSplit)
+      diagnostics.report({}, diag::warn_ignored_register_split) << note.entry << note.code;
+  }
+}
+
+} // namespace tilec
