@@ -75,9 +75,9 @@ int64_t tilec::asyncCopyWidth(const BoxLoad &box) {
     return 0;
   int64_t bytes = bits / 8;
   // A vector is inside or outside as a whole: the size and the start are multiples of it as well.
-  int64_t width =
-      std::min<int64_t>({16, rowAlignment(box), divisorOf(box.starts.back()) * bytes,
-                         divisorOf(box.viewOp().getSizes().back()) * bytes, (box.box.back() & -box.box.back()) * bytes});
+  int64_t width = std::min<int64_t>({16, rowAlignment(box), divisorOf(box.starts.back()) * bytes,
+                                     divisorOf(box.viewOp().getSizes().back()) * bytes,
+                                     (box.box.back() & -box.box.back()) * bytes});
   return width >= 4 ? width : 0;
 }
 

@@ -82,8 +82,8 @@ bool canUseWgmma(const DotFacts &facts, const Machine &machine) {
   // 8-bit integer shapes: n = 8, 24 or a multiple of 16 (PTX ISA, wgmma.mma_async matrix shapes).
   if (facts.lhs.isInteger(8) && facts.n % 16 != 0 && facts.n != 8 && facts.n != 24)
     return false;
-  bool lhs =
-      hasTmaOperand(facts.op().getLhs(), facts.lhsKMajor) || (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
+  bool lhs = hasTmaOperand(facts.op().getLhs(), facts.lhsKMajor) ||
+             (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
   return lhs && hasTmaOperand(facts.op().getRhs(), facts.rhsKMajor);
 }
 

@@ -3,11 +3,13 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Transforms/Passes.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<mlir::arith::ArithDialect, mlir::math::MathDialect, mlir::scf::SCFDialect, mlir::func::FuncDialect,
                   tilec::tile::TileDialect, tilec::tilegpu::TileGPUDialect>();
   mlir::registerTransformsPasses();
+  tilec::registerTilecPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilec pass tester\n", registry));
 }
