@@ -42,7 +42,7 @@ void addOutputOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
       ->type_name("FILE")
       ->group(group);
   app.add_option("--emit", raw.outputs.emit, "Forms to write: ast,tile,tilegpu,nvvm,llvm,ptx,cubin,header,json")
-      ->type_name("LIST")
+      ->type_name("FORM,...")
       ->delimiter(',')
       ->group(group);
   app.add_flag("-S", raw.outputs.assembly, "Write PTX")->group(group);
@@ -60,11 +60,11 @@ void addOutputOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
 void addInspectionOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
   const char *group = "Inspection";
   app.add_option("--dump-after", compile.dump.after, "Print the module after these steps, or `all`")
-      ->type_name("STEPS")
+      ->type_name("STEP,...")
       ->delimiter(',')
       ->group(group);
   app.add_option("--dump-before", compile.dump.before, "Print the module before these steps, or `all`")
-      ->type_name("STEPS")
+      ->type_name("STEP,...")
       ->delimiter(',')
       ->group(group);
   app.add_option("--dump-dir", compile.dump.folder, "Dump into numbered files of a folder")

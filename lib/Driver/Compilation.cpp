@@ -64,9 +64,13 @@ void Compilation::addOutputs(OutputKind kind, const std::string &text) {
 bool Compilation::stopsAfter(StringRef step) {
   if (options.stopAfter != step)
     return false;
-  stopped = true;
-  files.add(options.outputs.empty() ? "-" : options.outputs.front().path, printModule());
+  stopWith(printModule());
   return true;
+}
+
+void Compilation::stopWith(std::string text) {
+  stopped = true;
+  files.add(options.outputs.empty() ? "-" : options.outputs.front().path, std::move(text));
 }
 
 void Compilation::endTiming(StringRef name) {
@@ -81,13 +85,34 @@ bool Compilation::parseInput() {
     return false;
   irDiagnostics->setStep("parse");
   irDiagnostics->setErrorKind(diag::err_invalid_ir);
+  bool parsed = isIRInput(options) ? parseModule(file) : parseProgram(file);
+  irDiagnostics->setErrorKind(std::nullopt);
+  return parsed;
+}
+
+bool Compilation::parseModule(FileID file) {
   module = parseIR(file, sources, *context);
   endTiming("parse");
   if (!module || diagnostics.hasErrors())
     return false;
-  dump("after", "parse", options.dump.after);
   stopsAfter("parse");
   return true;
+}
+
+bool Compilation::parseProgram(FileID file) {
+  Frontend frontend(options, sources, diagnostics);
+  bool parsed = frontend.parse(file);
+  endTiming("parse");
+  if (!parsed)
+    return false;
+  if (wants(OutputKind::AST))
+    addOutputs(OutputKind::AST, frontend.printAST());
+  if (options.stopAfter == "parse") {
+    stopWith(frontend.printAST());
+    return true;
+  }
+  diagnostics.report({}, diag::err_cannot_lower) << "no further";
+  return false;
 }
 
 bool Compilation::runStep(const PipelineStep &step) {
@@ -96,7 +121,7 @@ bool Compilation::runStep(const PipelineStep &step) {
   mlir::PassManager passes(context.get());
   // Passes report the user's mistakes; what the verifier says between them would be ours, so it runs apart.
   passes.enableVerifier(false);
-  step.build(passes, *options.machine);
+  step.build(passes);
   irDiagnostics->setErrorKind(diag::err_cannot_lower);
   bool succeeded = mlir::succeeded(passes.run(*module));
   irDiagnostics->setErrorKind(std::nullopt);
@@ -112,6 +137,8 @@ bool Compilation::runStep(const PipelineStep &step) {
 }
 
 bool Compilation::runPipeline() {
+  // Passes ask the module for its target.
+  (*module)->setAttr("tilec.target", mlir::StringAttr::get(context.get(), options.machine->name));
   IRLevel level = getIRLevel(*module);
   static constexpr OutputKind kinds[] = {OutputKind::Tile, OutputKind::TileGPU, OutputKind::NVVM};
   for (const PipelineStep &step : getPipeline()) {

@@ -25,6 +25,8 @@ public:
 private:
   // Each step returns false after it has reported why it failed; `status` then says what the tool exits with.
   bool parseInput();
+  bool parseModule(FileID file);
+  bool parseProgram(FileID file);
   bool runPipeline();
   bool runStep(const PipelineStep &step);
   bool generateCode();
@@ -38,6 +40,7 @@ private:
   void addOutputs(OutputKind kind, const std::string &text);
   /// True if the compilation ends after the step; its module is then the output.
   bool stopsAfter(llvm::StringRef step);
+  void stopWith(std::string text);
   /// Records the time since the last call under this name.
   void endTiming(llvm::StringRef name);
 

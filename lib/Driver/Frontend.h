@@ -6,15 +6,43 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "tilec/Diagnostics/DiagnosticEngine.h"
 #include "tilec/Driver/CompileOptions.h"
+#include "tilec/Syntax/ASTContext.h"
+#include "tilec/Syntax/Parser.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace tilec {
 
 /// Reads the input into `sources`. Reports an error and returns an invalid id if it cannot be read.
 FileID loadInput(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics);
 
+/// Whether the input is IR in MLIR's text form rather than a program in the language.
+bool isIRInput(const CompileOptions &options);
+
 /// Parses a file in MLIR's text form, of any dialect that tilec uses. Null after an error, which the context's
 /// diagnostic handler received.
 mlir::OwningOpRef<mlir::ModuleOp> parseIR(FileID file, const SourceManager &sources, mlir::MLIRContext &context);
+
+/// The stages between the text of a program and its module.
+class Frontend {
+public:
+  Frontend(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics)
+      : options(options), sources(sources), diagnostics(diagnostics) {}
+
+  /// Parses the main file and its imports. False after errors.
+  bool parse(FileID mainFile);
+  std::string printAST() const;
+
+private:
+  FileID loadImport(llvm::StringRef path, FileID importer, SourceLoc importLoc, std::string &error);
+
+  const CompileOptions &options;
+  SourceManager &sources;
+  DiagnosticEngine &diagnostics;
+  ast::ASTContext context;
+  ast::Program program;
+  /// Files by their path without links, so that a file that is imported twice is loaded once.
+  llvm::StringMap<FileID> loaded;
+};
 
 } // namespace tilec
 

@@ -7,15 +7,51 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Transforms/Passes.h"
 #include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Target/Codegen.h"
+#include "tilec/Transforms/Passes.h"
 
 using namespace llvm;
 
 namespace tilec {
 
-ArrayRef<PipelineStep> getPipeline() { return {}; }
+/// What every step that leaves dead or repeated code ends with.
+static void addCleanUp(mlir::OpPassManager &passes) {
+  passes.addPass(mlir::createCanonicalizerPass());
+  passes.addPass(mlir::createCSEPass());
+}
+
+static void buildSimplify(mlir::OpPassManager &passes) {
+  addCleanUp(passes);
+  passes.addPass(mlir::createLoopInvariantCodeMotionPass());
+  passes.nest<tile::KernelOp>().addPass(createSimplify());
+  addCleanUp(passes);
+}
+
+template <auto create> static void buildTilePass(mlir::OpPassManager &passes) {
+  passes.nest<tile::KernelOp>().addPass(create());
+}
+
+template <auto create> static void buildModulePass(mlir::OpPassManager &passes) { passes.addPass(create()); }
+
+template <auto create> static void buildTileGPUPass(mlir::OpPassManager &passes) {
+  passes.nest<tilegpu::KernelOp>().addPass(create());
+  addCleanUp(passes);
+}
+
+static constexpr PipelineStep steps[] = {
+    {"simplify", "fold, hoist, and prove positions present and subscripts inside", IRLevel::Tile, buildSimplify},
+    {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
+    {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
+    {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},
+    {"channels", "turn loads into transfers through rings", IRLevel::TileGPU, buildTileGPUPass<&createChannels>},
+    {"rotate", "start transfers ahead of their use", IRLevel::TileGPU, buildTileGPUPass<&createRotate>},
+    {"slice", "divide a kernel into producer and consumers", IRLevel::TileGPU, buildTileGPUPass<&createSlice>},
+};
+
+ArrayRef<PipelineStep> getPipeline() { return steps; }
 
 IRLevel getIRLevel(mlir::ModuleOp module) {
   IRLevel level = IRLevel::LLVM;

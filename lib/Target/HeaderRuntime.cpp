@@ -59,11 +59,13 @@ static inline CUresult @_adopt_(CUresult result, CUlibrary library) {
    calls do nothing. */
 static inline CUresult @_load(const void *image, size_t size) {
   CUlibrary library = NULL;
+  CUresult result;
   if (image == NULL || size == 0)
     return @_fail_(CUDA_ERROR_INVALID_VALUE, "@: the image is empty");
   if (__atomic_load_n(&@_state_.library, __ATOMIC_ACQUIRE) != NULL)
     return CUDA_SUCCESS;
-  return @_adopt_(cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0), library);
+  result = cuLibraryLoadData(&library, image, NULL, NULL, 0, NULL, NULL, 0);
+  return @_adopt_(result, library);
 }
 
 /* The same from a file. */

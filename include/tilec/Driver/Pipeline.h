@@ -3,7 +3,6 @@
 #ifndef TILEC_DRIVER_PIPELINE_H
 #define TILEC_DRIVER_PIPELINE_H
 
-#include "tilec/Machine/Machine.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
@@ -23,7 +22,7 @@ struct PipelineStep {
   llvm::StringLiteral summary;
   /// The level of the module that the step takes.
   IRLevel input;
-  void (*build)(mlir::OpPassManager &passes, const Machine &machine);
+  void (*build)(mlir::OpPassManager &passes);
 };
 
 /// All steps in order; their input levels never fall.
