@@ -1,6 +1,6 @@
-// Multiplies two matrices with nt.tile, compares a sample of the result with the host and prints the speed.
+// Multiplies two matrices with gemm_nt.tile, compares a sample of the result with the host and prints the speed.
 #include "../common/host.h"
-#include "nt.h"
+#include "gemm_nt.h"
 #include <algorithm>
 #include <vector>
 
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   const int64_t m = argc > 1 ? atoll(argv[1]) : 2048, n = argc > 2 ? atoll(argv[2]) : 2048;
   const int64_t k = argc > 3 ? atoll(argv[3]) : 2048;
   open_device();
-  check(gemm_nt_load_file("nt.cubin"), "gemm_nt_load_file");
+  check(gemm_nt_load_file("gemm_nt.cubin"), "gemm_nt_load_file");
   uint16_t *a = random_bf16(m * k), *b = random_bf16(n * k);
   std::vector<uint16_t> c(m * n);
   CUdeviceptr da = upload(a, m * k * 2), db = upload(b, n * k * 2), dc = output(m * n * 2);

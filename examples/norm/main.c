@@ -53,10 +53,7 @@ static int run(const char *name, enum kernel which, int64_t m, int64_t n) {
 
 int main(void) {
   open_device();
-  check(rms_norm_load_file("norm.cubin"), "rms_norm_load_file");
-  check(rms_norm_stream_load_file("norm.cubin"), "rms_norm_stream_load_file");
-  check(layer_norm_load_file("norm.cubin"), "layer_norm_load_file");
-  check(layer_norm_stream_load_file("norm.cubin"), "layer_norm_stream_load_file");
+  check(norm_load_file("norm.cubin"), "norm_load_file");
   return run("rms_norm", RMS, 301, 1000) | run("rms_norm_stream", RMS_STREAM, 50, 20001) |
          run("layer_norm", LAYER, 301, 1000) | run("layer_norm_stream", LAYER_STREAM, 50, 20001);
 }

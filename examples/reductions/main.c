@@ -2,12 +2,19 @@
 #include "../common/host.h"
 #include "reductions.h"
 
+/* Device memory with `count` copies of `value`. */
+static CUdeviceptr filled(size_t count, float value) {
+  unsigned bits;
+  CUdeviceptr memory = output(count * 4);
+  memcpy(&bits, &value, 4);
+  check(cuMemsetD32(memory, bits, count), "cuMemsetD32");
+  return memory;
+}
+
 int main(void) {
   const int64_t m = 3001, n = 257, count = m * n;
   open_device();
-  check(column_sum_load_file("reductions.cubin"), "column_sum_load_file");
-  check(column_sum_split_load_file("reductions.cubin"), "column_sum_split_load_file");
-  check(sum_and_max_load_file("reductions.cubin"), "sum_and_max_load_file");
+  check(reductions_load_file("reductions.cubin"), "reductions_load_file");
   float *x = (float *)host_array((size_t)count * 4);
   float *columns = (float *)host_array((size_t)n * 4), *split = (float *)host_array((size_t)n * 4), both[2];
   double *want = (double *)calloc((size_t)n, sizeof *want), total = 0, top = -INFINITY;
@@ -19,7 +26,9 @@ int main(void) {
     total += x[i];
     top = x[i] > top ? x[i] : top;
   }
-  CUdeviceptr dx = upload(x, (size_t)count * 4), dc = output((size_t)n * 4), ds = output((size_t)n * 4), db = output(8);
+  CUdeviceptr dx = upload(x, (size_t)count * 4), dc = output((size_t)n * 4), ds = filled((size_t)n, 0);
+  const float neutral[2] = {0, -INFINITY}; /* the last two kernels add to what they find */
+  CUdeviceptr db = upload(neutral, sizeof neutral);
   check(column_sum_launch(NULL, dx, dc, m, n), "column_sum_launch");
   check(column_sum_split_launch(NULL, dx, ds, m, n), "column_sum_split_launch");
   check(sum_and_max_launch(NULL, dx, db, count), "sum_and_max_launch");

@@ -48,6 +48,5 @@ static int run_chain(int64_t m, int64_t n) {
 int main(void) {
   open_device();
   check(saxpy_load_file("saxpy.cubin"), "saxpy_load_file");
-  check(chain_load_file("saxpy.cubin"), "chain_load_file");
   return run_saxpy(1000003) | run_chain(1000, 1001);
 }

@@ -29,7 +29,6 @@ static int run(const char *name, int stream_rows, int64_t m, int64_t n) {
 
 int main(void) {
   open_device();
-  check(row_softmax_load_file("softmax.cubin"), "row_softmax_load_file");
-  check(row_softmax_stream_load_file("softmax.cubin"), "row_softmax_stream_load_file");
+  check(softmax_load_file("softmax.cubin"), "softmax_load_file");
   return run("row_softmax", 0, 301, 1000) | run("row_softmax_stream", 1, 50, 20001);
 }

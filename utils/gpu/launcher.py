@@ -206,11 +206,11 @@ class Launcher:
         raise ValueError(f"kernel parameters of kind `{kind}` are unknown to the launcher")
 
     def _tensor_map(self, p, arguments, number):
-        """128 bytes; a map over no element cannot be encoded and is never read: zeroes."""
-        dims = [number(e) for e in p["dims"]]
-        if any(n <= 0 for n in dims):
-            return bytes(128)
-        strides = [number(e) for e in p["strides"]]
+        """128 bytes. A tensor without elements is described as one of extent 1, as in the generated header: nothing is
+        read from it."""
+        dims, strides = [number(e) for e in p["dims"]], [number(e) for e in p["strides"]]
         memory = self.workspaces.get(p["tensor"]) or arguments[p["tensor"]]
-        return self.device.encode_tensor_map(p["type"], memory.address, dims, strides, p["box"], p["swizzle"],
-                                             p["l2"])
+        address = memory.address
+        if any(n <= 0 for n in dims):
+            address, dims, strides = 256, [max(n, 1) for n in dims], [256] * len(strides)
+        return self.device.encode_tensor_map(p["type"], address, dims, strides, p["box"], p["swizzle"], p["l2"])

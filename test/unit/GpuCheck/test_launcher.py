@@ -182,6 +182,9 @@ class Planning(unittest.TestCase):
             dict(X=Tensor(256, [8]), Y=Tensor(4096, [8]), a=1))
         self.assertEqual(cuda.maps, [(7, 256, [8, 3], [32], [32, 1], 3, 2)])
         self.assertEqual(len(ready.params[0]), 128)
+        kernel["variants"][0]["launches"][0]["params"][0]["dims"] = [0, "N"]
+        Launcher(kernel, Driver(cuda)).plan(dict(X=Tensor(512, [8]), Y=Tensor(4096, [8]), a=1))
+        self.assertEqual(cuda.maps[1], (7, 256, [1, 8], [256], [32, 1], 3, 2))
 
 
 class Execution(unittest.TestCase):
