@@ -49,15 +49,15 @@ static const AnnotationInfo *findAnnotation(llvm::StringRef name) {
   return nullptr;
 }
 
-/// "`@warps`" and so on; only the one that `name` was probably meant to be, if there is one.
-static std::string listAnnotations(llvm::StringRef name) {
+/// The annotation that `name` was probably meant to be, or all there are.
+static std::string suggestAnnotation(llvm::StringRef name) {
   std::string all;
   for (const AnnotationInfo &info : annotationTable) {
     if (name.edit_distance_insensitive(info.name) <= 2)
-      return ("`@" + info.name + "` (meant here?)").str();
+      return ("did you mean `@" + info.name + "`?").str();
     all += (all.empty() ? "`@" : ", `@") + info.name.str() + "`";
   }
-  return all;
+  return "the annotations are " + all;
 }
 
 llvm::MutableArrayRef<ast::Annotation> Parser::parseAnnotations() {
@@ -127,7 +127,7 @@ void Parser::checkAnnotations(llvm::ArrayRef<ast::Annotation> annotations, Annot
     const AnnotationInfo *info = findAnnotation(annotation.name.name);
     if (!info) {
       report(annotation.name.range, diag::err_unknown_annotation)
-          << annotation.name.name << listAnnotations(annotation.name.name);
+          << annotation.name.name << suggestAnnotation(annotation.name.name);
       continue;
     }
     if (info->target == target || info->secondTarget == target)

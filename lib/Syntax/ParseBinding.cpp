@@ -34,7 +34,8 @@ Binding Parser::parseBinding(bool isFor) {
       binding.span = parseSpan();
       if (!binding.span.isRange() && position != start && lastErrorPosition != position) {
         std::string found = quote(engine.getSources().getText(binding.span.range));
-        report(binding.span.range, diag::err_expected_range) << found;
+        report(binding.span.range, diag::err_expected_range)
+            << found << FixIt::insertion(binding.span.range.begin, "0..");
       }
     }
   }

@@ -44,7 +44,8 @@ Expr *Parser::parsePostfix(Expr *base) {
 
 Expr *Parser::parseMember(Expr *base) {
   consume();
-  if (!token().isWord()) {
+  // A keyword on the next line is the next statement and not an attribute.
+  if (!token().isWord() || (!continues() && !at(TokenKind::Identifier))) {
     reportExpected("the name of an attribute");
     return base;
   }
