@@ -1,0 +1,199 @@
+// Picks the variant of a kernel and runs its stages; runs the blocks, groups and processes of tilegpu kernels.
+#include "tilec/Interpreter/Launch.h"
+
+#include "Machine.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::interpreter;
+
+static llvm::Error fault(const Twine &message) {
+  return llvm::createStringError(llvm::inconvertibleErrorCode(), message);
+}
+
+DictionaryAttr tilec::interpreter::findKernel(ModuleOp module, StringRef kernel) {
+  if (auto kernels = module->getAttrOfType<ArrayAttr>("tilec.kernels"))
+    for (auto entry : kernels.getAsRange<DictionaryAttr>())
+      if (auto name = entry.getAs<StringAttr>("name"); name && name.getValue() == kernel)
+        return entry;
+  return {};
+}
+
+llvm::Error tilec::interpreter::checkContracts(DictionaryAttr kernel, const LaunchArguments &arguments) {
+  auto contracts = kernel.getAs<ArrayAttr>("contracts");
+  if (!contracts)
+    return llvm::Error::success();
+  for (auto contract : contracts.getAsRange<DictionaryAttr>()) {
+    llvm::Expected<double> holds = evaluateHostExpression(contract.get("condition"), arguments);
+    if (!holds)
+      return holds.takeError();
+    if (*holds == 0)
+      return fault("the contract `" + contract.getAs<StringAttr>("text").getValue() + "` does not hold");
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Expected<bool> isSelected(ArrayAttr when, const LaunchArguments &arguments) {
+  for (Attribute condition : when) {
+    llvm::Expected<double> holds = evaluateHostExpression(condition, arguments);
+    if (!holds)
+      return holds.takeError();
+    if (*holds == 0)
+      return false;
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks of tilegpu kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Runs the processes of one block with random turns.
+class Processes {
+public:
+  Processes(Context &context, Operation *first, const Environment &environment) : context(context) {
+    int number = 0;
+    for (Operation *op = first; op; op = op->getNextNode())
+      if (auto process = dyn_cast<tilegpu::ProcessOp>(op))
+        for (int64_t replica = 0; replica < static_cast<int64_t>(process.getReplicas()); ++replica)
+          start(process, environment, number++, replica);
+  }
+
+  LogicalResult run();
+
+private:
+  void start(tilegpu::ProcessOp process, Environment environment, int number, int64_t replica);
+  LogicalResult reportDeadlock();
+
+  Context &context;
+  std::vector<Machine> machines;
+};
+
+} // namespace
+
+// Buffers of the kernel belong to groups: each replica has its own. The readers of a channel are the replicas that
+// receive from it.
+void Processes::start(tilegpu::ProcessOp process, Environment environment, int number, int64_t replica) {
+  for (auto &entry : environment)
+    if (auto *view = std::get_if<SharedView>(&entry.second); view && !view->slot)
+      view->tile = std::make_shared<Tile>(*view->tile);
+  process.walk([&](tilegpu::ReceiveOp op) { std::get<Channel *>(environment.lookup(op.getChan()))->readers[number]; });
+  machines.emplace_back(context, process.getBody().front(), std::move(environment), number, replica);
+}
+
+LogicalResult Processes::run() {
+  SmallVector<size_t> ready;
+  for (size_t i = 0; i < machines.size(); ++i)
+    ready.push_back(i);
+  SmallVector<size_t> blocked;
+  while (!ready.empty()) {
+    size_t pick = std::uniform_int_distribution<size_t>(0, ready.size() - 1)(context.random);
+    int64_t budget = std::uniform_int_distribution<int64_t>(1, 64)(context.random);
+    Machine &machine = machines[ready[pick]];
+    Step step = Step::Done;
+    bool progress = false;
+    for (; budget > 0 && step == Step::Done; --budget) {
+      step = machine.step();
+      progress |= step == Step::Done;
+    }
+    if (step == Step::Failed)
+      return failure();
+    if (step == Step::Processes)
+      return machine.current()->emitError("is nested in a process");
+    if (step == Step::Blocked || step == Step::Finished) {
+      if (step == Step::Blocked)
+        blocked.push_back(ready[pick]);
+      ready.erase(ready.begin() + pick);
+    }
+    if (progress) {
+      ready.append(blocked);
+      blocked.clear();
+    }
+  }
+  return blocked.empty() ? success() : reportDeadlock();
+}
+
+LogicalResult Processes::reportDeadlock() {
+  for (Machine &machine : machines)
+    if (machine.step() == Step::Blocked)
+      machine.current()->emitError("waits for ever");
+  return failure();
+}
+
+static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
+  for (int64_t group = 0; group < static_cast<int64_t>(kernel.getGroups()); ++group) {
+    context.channels.clear();
+    Machine machine(context, kernel.getBody().front(), Environment(), -1, group);
+    FailureOr<Step> end = machine.run();
+    if (failed(end))
+      return failure();
+    if (*end == Step::Finished)
+      continue;
+    for (auto &channel : context.channels)
+      channel->readers.clear();
+    return Processes(context, machine.current(), machine.values()).run();
+  }
+  return success();
+}
+
+static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
+  for (auto [d, expression] : llvm::enumerate(kernel.getGrid())) {
+    llvm::Expected<double> size = evaluateHostExpression(expression, context.arguments);
+    if (!size)
+      return size.takeError();
+    context.grid[d] = static_cast<int64_t>(*size);
+  }
+  std::vector<std::array<int64_t, 3>> blocks;
+  for (int64_t z = 0; z < context.grid[2]; ++z)
+    for (int64_t y = 0; y < context.grid[1]; ++y)
+      for (int64_t x = 0; x < context.grid[0]; ++x)
+        blocks.push_back({x, y, z});
+  std::shuffle(blocks.begin(), blocks.end(), context.random);
+  ++context.stage;
+  for (auto &block : blocks) {
+    context.block = block;
+    ++context.iteration;
+    if (failed(runBlock(context, kernel)))
+      return fault("stopped");
+  }
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+llvm::Error tilec::interpreter::launch(ModuleOp module, StringRef kernel, LaunchArguments &arguments,
+                                       const LaunchOptions &options) {
+  Context context(arguments, options.seed);
+  for (auto op : module.getOps<tile::KernelOp>()) {
+    if (op.getKernel() != kernel)
+      continue;
+    llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
+    if (!selected)
+      return selected.takeError();
+    if (!*selected)
+      continue;
+    if (failed(Machine(context, op.getBody().front(), Environment(), 0, 0).run()))
+      return fault("stopped");
+    return llvm::Error::success();
+  }
+  // The launches of one variant share its conditions and follow each other by stage.
+  ArrayAttr variant;
+  for (auto op : module.getOps<tilegpu::KernelOp>()) {
+    if (op.getKernel() != kernel || (variant && variant != op.getWhen()))
+      continue;
+    llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
+    if (!selected)
+      return selected.takeError();
+    if (!*selected)
+      continue;
+    variant = op.getWhen();
+    if (llvm::Error error = runGrid(op, context))
+      return error;
+  }
+  return variant ? llvm::Error::success() : fault("no variant of kernel `" + kernel + "` accepts these arguments");
+}

@@ -1,0 +1,86 @@
+// Reads and writes .npy files: a magic string, a version, the length of a header that is a Python dictionary, the data.
+#include "tilec/Interpreter/Npy.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace llvm;
+using namespace tilec::interpreter;
+
+int64_t NpyArray::itemSize() const { return std::stoll(type.substr(1)); }
+
+int64_t NpyArray::size() const {
+  int64_t n = 1;
+  for (int64_t extent : shape)
+    n *= extent;
+  return n;
+}
+
+static Error fault(StringRef path, const Twine &message) {
+  return createStringError(inconvertibleErrorCode(), "`" + path + "`: " + message);
+}
+
+// The text after `'key':` of the header.
+static StringRef field(StringRef header, StringRef key) {
+  size_t at = header.find(("'" + key + "':").str());
+  return at == StringRef::npos ? StringRef() : header.substr(at + key.size() + 3).ltrim();
+}
+
+Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
+  auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  if (!file)
+    return fault(path, file.getError().message());
+  StringRef data = (*file)->getBuffer();
+  if (!data.starts_with("\x93NUMPY") || data.size() < 12)
+    return fault(path, "is no .npy file");
+  size_t lengthBytes = data[6] == 1 ? 2 : 4, length = 0;
+  for (size_t i = lengthBytes; i-- > 0;)
+    length = length << 8 | static_cast<uint8_t>(data[8 + i]);
+  StringRef header = data.substr(8 + lengthBytes, length), body = data.substr(8 + lengthBytes + length);
+
+  StringRef type = field(header, "descr").drop_front().take_until([](char c) { return c == '\''; });
+  if (type.size() < 3 || type.front() == '>' || !StringRef("fiub").contains(type[1]) ||
+      !all_of(type.drop_front(2), isDigit))
+    return fault(path, "has the unsupported type `" + type + "`");
+  if (field(header, "fortran_order").starts_with("True"))
+    return fault(path, "is stored in column-major order");
+  NpyArray array;
+  array.type = type.drop_front().str();
+  StringRef shape = field(header, "shape").drop_front().take_until([](char c) { return c == ')'; });
+  SmallVector<StringRef, 4> sizes;
+  shape.split(sizes, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef size : sizes) {
+    int64_t extent;
+    if (size.trim().empty())
+      continue;
+    if (size.trim().getAsInteger(10, extent) || extent < 0)
+      return fault(path, "has a malformed shape");
+    array.shape.push_back(extent);
+  }
+  if (static_cast<int64_t>(body.size()) < array.size() * array.itemSize())
+    return fault(path, "is shorter than its shape says");
+  array.bytes.assign(body.begin(), body.begin() + array.size() * array.itemSize());
+  return array;
+}
+
+Error tilec::interpreter::writeNpy(StringRef path, const NpyArray &array) {
+  std::string shape;
+  for (int64_t extent : array.shape)
+    shape += std::to_string(extent) + ",";
+  std::string header = "{'descr': '" + std::string(array.itemSize() == 1 ? "|" : "<") + array.type +
+                       "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize(alignTo(header.size() + 11, 64) - 11, ' ');
+  header += '\n';
+  std::error_code code;
+  raw_fd_ostream os(path, code);
+  if (code)
+    return fault(path, code.message());
+  os << StringRef("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() & 0xFF)
+     << static_cast<char>(header.size() >> 8) << header;
+  os.write(reinterpret_cast<const char *>(array.bytes.data()), array.bytes.size());
+  os.close();
+  if (os.has_error())
+    return fault(path, os.error().message());
+  return Error::success();
+}

@@ -1,0 +1,79 @@
+// What an interpreted program works on: values of its operations, memory, channels and shared buffers.
+#ifndef TILEC_LIB_INTERPRETER_STATE_H
+#define TILEC_LIB_INTERPRETER_STATE_H
+
+#include "mlir/IR/Operation.h"
+#include "tilec/Interpreter/Launch.h"
+#include "tilec/Interpreter/Memory.h"
+#include <array>
+#include <map>
+#include <optional>
+#include <random>
+#include <variant>
+
+namespace tilec::interpreter {
+
+struct AxisValue {
+  int64_t start;
+  int64_t end;
+  int64_t extent;
+};
+
+/// A buffer in shared memory; poison until it is written.
+using SharedTile = std::shared_ptr<Tile>;
+
+/// A ring of slots. Items are numbered from 0 in the order of acquire; item i lives in slot i % slots.
+struct Channel {
+  std::string name;
+  int64_t slots = 0;
+  int64_t acquired = 0;
+  int64_t committed = 0;
+  /// One entry for each machine that receives, by its number.
+  struct Reader {
+    int64_t received = 0;
+    /// Items below this are released, and these beyond it.
+    int64_t released = 0;
+    llvm::SmallVector<int64_t, 4> early;
+  };
+  std::map<int, Reader> readers;
+  std::vector<llvm::SmallVector<SharedTile, 4>> contents;
+
+  /// Whether every reader has released the item that the next acquire would overwrite.
+  bool hasFreeSlot() const;
+};
+
+struct SlotValue {
+  Channel *channel;
+  int64_t item;
+  bool received;
+};
+
+/// A tile in shared memory: a buffer, or the part of it from `offsets`. `slot` is set for buffers of a channel.
+struct SharedView {
+  SharedTile tile;
+  llvm::SmallVector<int64_t, 4> offsets;
+  llvm::SmallVector<int64_t, 4> shape;
+  std::optional<SlotValue> slot;
+};
+
+using Datum = std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView>;
+using Environment = llvm::DenseMap<mlir::Value, Datum>;
+
+/// Shared by the machines of one launch.
+struct Context {
+  LaunchArguments &arguments;
+  std::mt19937_64 random;
+  /// The running stage and its iteration (or block); executions of stores so far.
+  int64_t stage = 0;
+  int64_t iteration = 0;
+  int64_t executions = 0;
+  std::array<int64_t, 3> block = {0, 0, 0};
+  std::array<int64_t, 3> grid = {1, 1, 1};
+  std::vector<std::unique_ptr<Channel>> channels;
+
+  Context(LaunchArguments &arguments, uint64_t seed) : arguments(arguments), random(seed) {}
+};
+
+} // namespace tilec::interpreter
+
+#endif // TILEC_LIB_INTERPRETER_STATE_H

@@ -1,0 +1,180 @@
+// Operations of tilegpu on values and shared memory. Encodings of tensors mean nothing here.
+#include "Combine.h"
+#include "Machine.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::interpreter;
+
+LogicalResult Machine::executeTileGPU(Operation *op) {
+  MLIRContext *mlir = op->getContext();
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](tilegpu::BlockIdOp o) {
+        set(o.getResult(), makeIndex(mlir, context.block[o.getDim()]));
+        return success();
+      })
+      .Case([&](tilegpu::GridSizeOp o) {
+        set(o.getResult(), makeIndex(mlir, context.grid[0]));
+        return success();
+      })
+      .Case([&](tilegpu::GroupOp o) {
+        set(o.getResult(), makeIndex(mlir, group));
+        return success();
+      })
+      .Case([&](tilegpu::BarrierOp) { return success(); })
+      .Case([&](tilegpu::ConvertOp o) {
+        set(o.getResult(), tilePtr(o.getInput()));
+        return success();
+      })
+      .Case([&](tilegpu::AllocOp o) {
+        SharedView view;
+        view.tile = uninitialised(o.getType());
+        view.offsets.assign(o.getType().getShape().size(), 0);
+        view.shape.assign(o.getType().getShape().begin(), o.getType().getShape().end());
+        set(o.getResult(), std::move(view));
+        return success();
+      })
+      .Case([&](tilegpu::LocalLoadOp o) -> LogicalResult {
+        FailureOr<TilePtr> source = readShared(o, o.getSource());
+        if (failed(source))
+          return failure();
+        set(o.getResult(), permuted(o.getType(), **source, o.getOrder()));
+        return success();
+      })
+      .Case([&](tilegpu::LocalStoreOp o) { return writeShared(o); })
+      .Case([&](tilegpu::ZeroTailOp o) { return zeroTail(o); })
+      .Case([&](tilegpu::SubviewOp o) { return subview(o); })
+      .Case([&](tilegpu::MmaOp o) { return mma(o); })
+      .Case([&](tilegpu::ChanOp o) { return makeChannel(o); })
+      .Case([&](tilegpu::AcquireOp o) { return acquire(o); })
+      .Case([&](tilegpu::FillOp o) { return fill(o); })
+      .Case([&](tilegpu::CommitOp o) { return commit(o); })
+      .Case([&](tilegpu::ReceiveOp o) { return receive(o); })
+      .Case([&](tilegpu::ReleaseOp o) { return release(o); })
+      .Case([&](tilegpu::SlotViewOp o) { return slotView(o); })
+      .Default([](Operation *other) { return other->emitError("is not known to the interpreter"); });
+}
+
+SharedTile tilec::interpreter::uninitialised(tilegpu::SmemType type) {
+  auto result = std::make_shared<Tile>(type.getElementType(), type.getShape());
+  result->poison.assign(result->size(), 1);
+  return result;
+}
+
+TilePtr tilec::interpreter::permuted(Type type, const Tile &input, ArrayRef<int64_t> order) {
+  auto result = std::make_shared<Tile>(type);
+  SmallVector<int64_t, 4> own = rowMajorStrides(input.shape);
+  SmallVector<int64_t, 4> point(result->shape.size(), 0);
+  for (int64_t i = 0, n = result->size(); i < n; ++i) {
+    int64_t from = 0;
+    for (size_t d = 0; d < point.size(); ++d)
+      from += point[d] * own[order[d]];
+    result->copyElement(i, input, from);
+    for (size_t d = point.size(); d-- > 0 && ++point[d] == result->shape[d];)
+      point[d] = 0;
+  }
+  return result;
+}
+
+LogicalResult Machine::subview(tilegpu::SubviewOp op) {
+  SharedView view = std::get<SharedView>(environment.lookup(op.getSource()));
+  SmallVector<int64_t, 4> starts;
+  if (failed(integers(op, op.getOffsets(), starts)))
+    return failure();
+  view.shape.assign(op.getType().getShape().begin(), op.getType().getShape().end());
+  for (size_t d = 0; d < starts.size(); ++d) {
+    view.offsets[d] += starts[d];
+    if (view.offsets[d] < 0 || view.offsets[d] + view.shape[d] > view.tile->shape[d])
+      return op.emitError("leaves its buffer");
+  }
+  set(op.getResult(), std::move(view));
+  return success();
+}
+
+// Calls `visit(i, element of the buffer)` for each element i of a view, in row-major order.
+template <typename F> static void forEachElement(const SharedView &view, F visit) {
+  SmallVector<int64_t, 4> own = rowMajorStrides(view.tile->shape), point(view.shape.size(), 0);
+  int64_t n = 1;
+  for (int64_t size : view.shape)
+    n *= size;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t element = 0;
+    for (size_t d = 0; d < point.size(); ++d)
+      element += (view.offsets[d] + point[d]) * own[d];
+    visit(i, element);
+    for (size_t d = point.size(); d-- > 0 && ++point[d] == view.shape[d];)
+      point[d] = 0;
+  }
+}
+
+FailureOr<TilePtr> Machine::readShared(Operation *op, Value value) {
+  SharedView view = std::get<SharedView>(environment.lookup(value));
+  if (view.slot && !holds(*view.slot))
+    return op->emitError() << "reads a slot of channel '" << view.slot->channel->name << "' that it does not hold";
+  auto result = std::make_shared<Tile>(view.tile->element, view.shape);
+  forEachElement(view, [&](int64_t i, int64_t element) { result->copyElement(i, *view.tile, element); });
+  return TilePtr(result);
+}
+
+LogicalResult Machine::writeShared(tilegpu::LocalStoreOp op) {
+  SharedView view = std::get<SharedView>(environment.lookup(op.getTarget()));
+  if (view.slot && !holds(*view.slot))
+    return op.emitError() << "writes a slot of channel '" << view.slot->channel->name << "' that it does not hold";
+  RankedTensorType type = RankedTensorType::get(view.shape, view.tile->element);
+  TilePtr value = permuted(type, tile(op.getValue()), op.getOrder());
+  forEachElement(view, [&](int64_t i, int64_t element) {
+    if (!view.tile->poison.empty())
+      view.tile->poison[element] = 0;
+    view.tile->copyElement(element, *value, i);
+  });
+  return success();
+}
+
+LogicalResult Machine::zeroTail(tilegpu::ZeroTailOp op) {
+  SharedView view = std::get<SharedView>(environment.lookup(op.getTarget()));
+  FailureOr<int64_t> first = integer(op, op.getFirst());
+  if (failed(first))
+    return failure();
+  Tile zero(view.tile->element, {});
+  int64_t inner = rowMajorStrides(view.shape)[op.getDim()], extent = view.shape[op.getDim()];
+  forEachElement(view, [&](int64_t i, int64_t element) {
+    if (i / inner % extent < *first)
+      return;
+    if (!view.tile->poison.empty())
+      view.tile->poison[element] = 0;
+    view.tile->copyElement(element, zero, 0);
+  });
+  return success();
+}
+
+LogicalResult Machine::mma(tilegpu::MmaOp op) {
+  TilePtr operands[2];
+  for (auto [i, value] : llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
+    if (!isa<tilegpu::SmemType>(value.getType())) {
+      operands[i] = tilePtr(value);
+      continue;
+    }
+    FailureOr<TilePtr> tile = readShared(op, value);
+    if (failed(tile))
+      return failure();
+    operands[i] = *tile;
+  }
+  const Tile *acc = &tile(op.getAcc());
+  if (op.getFirst()) {
+    const Tile &first = tile(op.getFirst());
+    if (first.isPoison(0))
+      return op.emitError("starts depending on an absent position");
+    if (first.integers[0])
+      acc = nullptr;
+  }
+  Contraction c;
+  c.lhsContract = {op.getTransA() ? 0 : 1};
+  c.rhsContract = {op.getTransB() ? 0 : 1};
+  c.present = {operands[0]->shape[c.lhsContract[0]]};
+  c.lhsUnsigned = op.getAUnsigned();
+  c.rhsUnsigned = op.getBUnsigned();
+  set(op.getResult(), contract(op.getType(), c, *operands[0], *operands[1], acc));
+  return success();
+}
