@@ -68,10 +68,11 @@ llvm::MutableArrayRef<ast::Annotation> Parser::parseAnnotations() {
 }
 
 ast::Annotation Parser::parseAnnotation() {
-  llvm::SaveAndRestore<bool> header(newlineEnds, false);
+  unsigned errorsBefore = numErrors;
   ast::Annotation annotation;
   SourceRange begin = consume();
   annotation.name = parseIdentifier("the name of an annotation");
+  llvm::SaveAndRestore<bool> header(newlineEnds, false);
   if (at(TokenKind::LeftParen) && !token().startsLine) {
     annotation.hasParentheses = true;
     annotation.arguments = parseArguments(/*allowStrings=*/false);
@@ -80,6 +81,8 @@ ast::Annotation Parser::parseAnnotation() {
   if (isCondition)
     parseAnnotationCondition(annotation);
   annotation.range = rangeFrom(begin);
+  while (numErrors != errorsBefore && !atStatementEnd())
+    consume();
   return annotation;
 }
 

@@ -37,7 +37,7 @@ Decl *Parser::parseDecl() {
   llvm::MutableArrayRef<Annotation> annotations = parseAnnotations();
   if (at(TokenKind::Kernel))
     return parseKernel(annotations);
-  if (!annotations.empty())
+  if (atDeclarationKeyword())
     checkAnnotations(annotations, AnnotationTarget::Other, describeToken(/*atLineEnd=*/false));
   switch (token().kind) {
   case TokenKind::Import:

@@ -62,7 +62,7 @@ Expr *Parser::parseCondition() {
 
 /// Continues `lhs` with operators of at least this precedence.
 Expr *Parser::parseBinary(Expr *lhs, unsigned leastPrecedence) {
-  while (continues()) {
+  while (continues() && !failedHere()) {
     const BinaryOpInfo *info = findBinaryOp(token().kind);
     if (!info || info->precedence < leastPrecedence)
       return lhs;

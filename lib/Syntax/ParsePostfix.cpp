@@ -24,7 +24,7 @@ struct Parser::BracketItems {
 };
 
 Expr *Parser::parsePostfix(Expr *base) {
-  while (continues()) {
+  while (continues() && !failedHere()) {
     switch (token().kind) {
     case TokenKind::LeftBracket:
       base = parseBracket(base);

@@ -14,7 +14,9 @@ Block *Parser::makeBlock(SourceRange range, llvm::ArrayRef<Stmt *> statements, E
 
 /// The block after a header that began when there were `errorsBefore` errors.
 Block *Parser::parseBody(unsigned errorsBefore, BlockMode mode) {
-  if (numErrors != errorsBefore && !at(TokenKind::LeftBrace)) {
+  if (!at(TokenKind::LeftBrace)) {
+    if (numErrors == errorsBefore)
+      reportExpected("`{`");
     recoverToBlock();
     if (!at(TokenKind::LeftBrace))
       return makeBlock(token().range, {}, nullptr);
@@ -52,14 +54,16 @@ Block *Parser::parseBlock(BlockMode mode) {
 
 /// One statement or the value of the block, with recovery at its end.
 void Parser::parseBlockItem(BlockMode mode, llvm::SmallVectorImpl<Stmt *> &statements, Expr *&value) {
-  if (value)
-    reportUnusedValue(std::exchange(value, nullptr));
+  Expr *earlierValue = std::exchange(value, nullptr);
   size_t start = position;
   unsigned errorsBefore = numErrors;
   if (Stmt *stmt = parseStmt(mode, value))
     statements.push_back(stmt);
   if (numErrors == errorsBefore)
     expectStatementEnd();
+  // What follows may be the rest of the value on a new line, and has been reported then.
+  if (earlierValue && lastErrorPosition != start)
+    reportUnusedValue(earlierValue);
   if (numErrors != errorsBefore && (position == start || !atStatementEnd()))
     recoverStatement(start);
 }

@@ -140,10 +140,7 @@ bool Parser::atStatementEnd() const {
   return token().startsLine || at(TokenKind::Semicolon) || at(TokenKind::RightBrace) || at(TokenKind::EndOfFile);
 }
 
-/// A keyword that only starts a declaration, first on its line: whatever was open is over.
-bool Parser::atDeclaration() const {
-  if (!token().startsLine)
-    return false;
+bool Parser::atDeclarationKeyword() const {
   switch (token().kind) {
   case TokenKind::Import:
   case TokenKind::Const:
@@ -196,7 +193,7 @@ void Parser::recoverToBlock() {
       position = i;
       return;
     }
-    if ((candidate.startsLine && i != position) || candidate.is(TokenKind::RightBrace))
+    if (candidate.startsLine || candidate.is(TokenKind::RightBrace))
       return;
   }
 }

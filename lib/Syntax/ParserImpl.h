@@ -54,10 +54,14 @@ private:
   /// Reports elsewhere about source that was parsed.
   DiagnosticBuilder report(SourceRange range, diag::Kind kind);
   void reportExpected(llvm::StringRef what);
+  /// Something was reported at the present token, which nothing takes any more.
+  bool failedHere() const { return lastErrorPosition == position; }
   void reportTooDeep(SourceRange range);
   void findPartners();
   bool atStatementEnd() const;
-  bool atDeclaration() const;
+  bool atDeclarationKeyword() const;
+  /// At a declaration that is first on its line: whatever was open is over.
+  bool atDeclaration() const { return token().startsLine && atDeclarationKeyword(); }
   void recoverStatement(size_t start);
   void recoverToBlock();
   void expectStatementEnd();
