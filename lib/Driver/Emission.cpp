@@ -71,10 +71,10 @@ bool Compilation::generateCode() {
   if (hasInterface) {
     Expected<std::vector<KernelInfo>> read = readLaunchInfo(*module);
     if (!read)
-      return failInternally("malformed launch interface", toString(read.takeError()));
+      return failInternally(toString(read.takeError()));
     kernels = std::move(*read);
     if (Error error = verifyKernels(*module, kernels, *options.machine))
-      return failInternally("inconsistent kernel", toString(std::move(error)));
+      return failInternally(toString(std::move(error)));
     ModuleFacts facts{sys::path::filename(options.input).str(), getVersion().str(), options.machine->name.str()};
     if (wants(OutputKind::JSON)) {
       std::string text;
