@@ -195,11 +195,11 @@ Value ChannelBuilder::stage(OpBuilder &builder, Location loc, Value tile, bool a
   return buffer;
 }
 
-// After the last operation of the item's block that reads it.
+// The item is received right before the first operation of its block that reads it, and released after the last.
 void ChannelBuilder::placeRelease(unsigned number) {
   Channel &channel = channels[number];
   Block *block = channel.lastFill->getBlock();
-  Operation *last = channel.lastFill;
+  Operation *last = channel.lastFill, *first = nullptr;
   SmallVector<Operation *> readers(channel.slot.getUsers().begin(), channel.slot.getUsers().end());
   while (!readers.empty()) {
     Operation *reader = readers.pop_back_val();
@@ -208,7 +208,11 @@ void ChannelBuilder::placeRelease(unsigned number) {
     Operation *ancestor = block->findAncestorOpInBlock(*reader);
     if (last->isBeforeInBlock(ancestor))
       last = ancestor;
+    if (!first || ancestor->isBeforeInBlock(first))
+      first = ancestor;
   }
+  if (first)
+    channel.slot.getDefiningOp()->moveBefore(first);
   OpBuilder builder(kernel.getContext());
   builder.setInsertionPointAfter(last);
   tilegpu::ReleaseOp::create(builder, last->getLoc(), channel.slot, channel.op.getResult());

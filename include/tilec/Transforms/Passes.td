@@ -61,4 +61,12 @@ def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
   }];
 }
 
+def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::KernelOp"> {
+  let summary = "place rings, buffers, scratch and barriers in shared memory";
+  let description = [{
+    Sets `offset` and `barriers` of channels, `offset` of buffers, `tilegpu.scratch` of operations that exchange values
+    through shared memory, and the kernel's `shared_bytes`. More than a block has is an error that lists the buffers.
+  }];
+}
+
 #endif // TILEC_TRANSFORMS_PASSES_TD

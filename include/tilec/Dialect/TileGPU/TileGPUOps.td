@@ -34,7 +34,7 @@ def TileGPU_Dialect : Dialect {
 def TileGPU_LayoutAttr : AttrDef<TileGPU_Dialect, "Layout"> {
   let mnemonic = "layout";
   let summary = "distribution of a tile over the registers, lanes and warps of a group (tilec::Layout)";
-  let parameters = (ins AttrParameter<"::tilec::Layout", "the layout">:$layout);
+  let parameters = (ins AttrParameter<"::tilec::Layout", "the layout", "const ::tilec::Layout &">:$layout);
   let hasCustomAssemblyFormat = 1;
 }
 

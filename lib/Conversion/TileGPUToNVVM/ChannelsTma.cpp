@@ -1,0 +1,192 @@
+// Fills by tensor memory access: the tensor maps among the kernel's parameters, and the copies.
+#include "Channels.h"
+
+#include "mlir/IR/Matchers.h"
+#include "tilec/Transforms/HostExpression.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilec;
+
+// Limits of a tensor map (CUDA driver API, cuTensorMapEncodeTiled).
+static constexpr int64_t maxTensorRank = 5, maxBoxExtent = 256, strideAlignment = 16;
+
+tilegpu::SmemType tilec::filledBuffer(tilegpu::FillOp op) {
+  return cast<tilegpu::SmemType>(op.getChan().getType().getPayload()[op.getPayload()]);
+}
+
+// Columns of one box: a span, or the whole row without swizzle.
+static int64_t boxColumns(tilegpu::SmemType buffer) {
+  int64_t span = buffer.getShared().getSpan();
+  return span ? span / tilegpu::elementBytes(buffer.getElementType()) : buffer.getAllocShape().back();
+}
+
+static int64_t rowsOf(tilegpu::SmemType buffer) {
+  int64_t rows = 1;
+  for (int64_t extent : buffer.getAllocShape().drop_back())
+    rows *= extent;
+  return rows;
+}
+
+static int64_t boxes(tilegpu::SmemType buffer) {
+  return llvm::divideCeil(buffer.getAllocShape().back(), boxColumns(buffer));
+}
+
+static int64_t boxBytes(tilegpu::SmemType buffer) {
+  return rowsOf(buffer) * boxColumns(buffer) * tilegpu::elementBytes(buffer.getElementType());
+}
+
+int64_t tilec::tensorFillBytes(tilegpu::FillOp op) { return boxes(filledBuffer(op)) * boxBytes(filledBuffer(op)); }
+
+//===----------------------------------------------------------------------===//
+// Tensor maps
+//===----------------------------------------------------------------------===//
+
+// The reflection's name of an element type; integers travel as bits.
+static StringRef hostTypeName(Type type) {
+  return llvm::TypeSwitch<Type, StringRef>(type)
+      .Case<Float16Type>([](auto) { return "f16"; })
+      .Case<BFloat16Type>([](auto) { return "bf16"; })
+      .Case<Float32Type>([](auto) { return "f32"; })
+      .Case<Float64Type>([](auto) { return "f64"; })
+      .Case<FloatTF32Type>([](auto) { return "tf32"; })
+      .Case<Float8E4M3FNType>([](auto) { return "f8e4m3"; })
+      .Case<Float8E5M2Type>([](auto) { return "f8e5m2"; })
+      .Case<IntegerType>([](IntegerType integer) -> StringRef {
+        switch (integer.getWidth()) {
+        case 8:
+          return "u8";
+        case 16:
+          return "u16";
+        case 32:
+          return "i32";
+        case 64:
+          return "i64";
+        default:
+          return "";
+        }
+      })
+      .Default([](Type) { return ""; });
+}
+
+namespace {
+// Describes the map of one fill.
+class TensorMapBuilder {
+public:
+  explicit TensorMapBuilder(tilegpu::FillOp op)
+      : op(op), builder(op.getContext()), buffer(filledBuffer(op)), view(op.getView().getDefiningOp<tile::ViewOp>()) {}
+
+  FailureOr<DictionaryAttr> build();
+
+private:
+  LogicalResult verify();
+  LogicalResult describeDimensions(NamedAttrList &map);
+  StringRef type();
+
+  tilegpu::FillOp op;
+  Builder builder;
+  tilegpu::SmemType buffer;
+  tile::ViewOp view;
+};
+} // namespace
+
+// wgmma reads the upper bits of f32 words as tf32; a map of that type rounds instead of cutting off.
+StringRef TensorMapBuilder::type() {
+  Channel channel(op.getChan().getDefiningOp<tilegpu::ChanOp>());
+  if (buffer.getElementType().isF32() && channel.onlyWgmmaReads(op.getPayload()))
+    return "tf32";
+  return hostTypeName(buffer.getElementType());
+}
+
+LogicalResult TensorMapBuilder::verify() {
+  if (!view)
+    return op.emitOpError("fills from a view that is not a parameter");
+  int64_t rank = op.getBox().size(), bytes = tilegpu::elementBytes(buffer.getElementType());
+  if (rank < 1 || rank > maxTensorRank)
+    return op.emitOpError("has more dimensions than a tensor map");
+  if (!matchPattern(view.getStrides().back(), m_One()) || op.getKept().empty() || op.getKept().back() != rank - 1)
+    return op.emitOpError("needs a last dimension that is contiguous and part of the tile");
+  if (llvm::any_of(op.getBox().drop_back(), [](int64_t extent) { return extent > maxBoxExtent; }) ||
+      boxColumns(buffer) > maxBoxExtent)
+    return op.emitOpError("has a box of more than ") << maxBoxExtent << " positions in a dimension";
+  if (buffer.getShared().getPad() != 0 || boxColumns(buffer) * bytes % 16 != 0)
+    return op.emitOpError("has rows that TMA cannot write");
+  if (!llvm::is_sorted(op.getKept()) || buffer.getShape() != buffer.getAllocShape())
+    return op.emitOpError("fills a buffer in another order than the view's");
+  if (hostTypeName(buffer.getElementType()).empty())
+    return op.emitOpError("has an element type that TMA does not move: ") << buffer.getElementType();
+  return success();
+}
+
+LogicalResult TensorMapBuilder::describeDimensions(NamedAttrList &map) {
+  int64_t bytes = tilegpu::elementBytes(buffer.getElementType());
+  SmallVector<Attribute> dims, strides, box;
+  for (int64_t d = op.getBox().size() - 1; d >= 0; --d) {
+    bool innermost = d + 1 == static_cast<int64_t>(op.getBox().size());
+    Attribute size = hostExpression(view.getSizes()[d]), stride = hostExpression(view.getStrides()[d]);
+    if (!size || !stride)
+      return op.emitOpError("needs sizes and strides that the launcher can compute");
+    dims.push_back(size);
+    box.push_back(builder.getI64IntegerAttr(innermost ? boxColumns(buffer) : op.getBox()[d]));
+    if (innermost)
+      continue;
+    Attribute strideBytes = hostOperation(op.getContext(), "mul", {stride, builder.getI64IntegerAttr(bytes)});
+    if (auto constant = dyn_cast<IntegerAttr>(strideBytes); constant && constant.getInt() % strideAlignment != 0)
+      return op.emitOpError("has a stride that is no multiple of ") << strideAlignment << " bytes";
+    strides.push_back(strideBytes);
+  }
+  map.set("dims", builder.getArrayAttr(dims));
+  map.set("strides", builder.getArrayAttr(strides));
+  map.set("box", builder.getArrayAttr(box));
+  return success();
+}
+
+FailureOr<DictionaryAttr> TensorMapBuilder::build() {
+  if (failed(verify()))
+    return failure();
+  NamedAttrList map;
+  map.set("kind", builder.getStringAttr("tensormap"));
+  map.set("tensor", view.getNameAttr());
+  map.set("type", builder.getStringAttr(type()));
+  map.set("swizzle", builder.getI64IntegerAttr(buffer.getShared().getSpan()));
+  map.set("l2", builder.getI64IntegerAttr(128));
+  if (failed(describeDimensions(map)))
+    return failure();
+  return map.getDictionary(op.getContext());
+}
+
+LogicalResult Lowering::collectTensorMaps() {
+  WalkResult result = kernel.walk([&](tilegpu::FillOp op) {
+    auto chan = op.getChan().getDefiningOp<tilegpu::ChanOp>();
+    if (!chan || chan.getEngine() != "tma")
+      return WalkResult::advance();
+    FailureOr<DictionaryAttr> map = TensorMapBuilder(op).build();
+    if (failed(map))
+      return WalkResult::interrupt();
+    auto *known = llvm::find(tensorMapParams, *map);
+    tensorMapOfFill[op] = known - tensorMapParams.begin();
+    if (known == tensorMapParams.end())
+      tensorMapParams.push_back(*map);
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+LogicalResult tilec::emitTensorFill(Lowering &lowering, tilegpu::FillOp op, Value target, Value barrier) {
+  tilegpu::SmemType buffer = filledBuffer(op);
+  SmallVector<Value, 5> coordinates;
+  for (Value start : llvm::reverse(op.getStarts()))
+    coordinates.push_back(lowering.toI32(lowering.scalar(start)));
+  Value map = lowering.tensorMapValues[lowering.tensorMapOfFill.lookup(op)];
+  Value column = coordinates[0];
+  Ptx ptx(lowering.builder, lowering.loc());
+  for (int64_t panel = 0; panel < boxes(buffer); ++panel) {
+    coordinates[0] = lowering.addConstant(column, panel * boxColumns(buffer));
+    ptx.loadTensor(lowering.addConstant(target, panel * boxBytes(buffer)), map, coordinates, barrier);
+  }
+  return success();
+}

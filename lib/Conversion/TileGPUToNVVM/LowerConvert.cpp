@@ -1,0 +1,203 @@
+// tilegpu.convert: registers renamed, shuffles inside warps, or an exchange through shared memory.
+#include "Lowering.h"
+#include "MmaEmitter.h"
+#include "SharedScratch.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Layout/ConversionPlan.h"
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+class Conversion {
+public:
+  Conversion(Lowering &lowering, tilegpu::ConvertOp op, const ConversionPlan &plan)
+      : lowering(lowering), op(op), plan(plan), builder(lowering.builder), loc(lowering.loc()),
+        from(Lowering::layoutOf(op.getInput())), to(Lowering::layoutOf(op.getResult())),
+        type(Lowering::registerType(cast<RankedTensorType>(op.getType()).getElementType())) {}
+
+  Registers run() {
+    return plan.kind == ConversionKind::SharedMemory ? throughScratch() : withinWarp(lowering.lowered(op.getInput()));
+  }
+
+private:
+  // Shuffles move units of packed elements; flags travel as bytes.
+  Registers withinWarp(ArrayRef<Value> input) {
+    const WarpProgram &program = plan.program;
+    unsigned per = program.elementsPerValue;
+    SmallVector<Value, 0> values;
+    for (size_t first = 0; first + per <= input.size(); first += per)
+      values.push_back(per == 1 ? input[first] : pack(input.slice(first, per)));
+    for (const WarpStep &step : program.steps)
+      values.push_back(emit(step, values));
+    Registers result;
+    for (int32_t source : program.results) {
+      if (source == WarpProgram::undefined) {
+        result.append(per, undefined());
+        continue;
+      }
+      if (per == 1)
+        result.push_back(values[source]);
+      else
+        unpack(values[source], per, result);
+    }
+    return result;
+  }
+
+  Value undefined() {
+    Type poison = type.isIndex() ? builder.getI64Type() : type;
+    Value value = LLVM::PoisonOp::create(builder, loc, poison);
+    return type.isIndex() ? Value(arith::IndexCastOp::create(builder, loc, type, value)) : value;
+  }
+
+  Value pack(ArrayRef<Value> elements) {
+    SmallVector<Value, 4> bytes(elements);
+    if (type.isInteger(1))
+      for (Value &element : bytes)
+        element = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), element);
+    return packRegisters(builder, loc, bytes).front();
+  }
+
+  void unpack(Value word, unsigned per, Registers &result) {
+    Type element = type.isInteger(1) ? Type(builder.getI8Type()) : type;
+    Value vector = LLVM::BitcastOp::create(builder, loc, VectorType::get(per, element), word);
+    for (unsigned i = 0; i < per; ++i) {
+      Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i));
+      Value value = LLVM::ExtractElementOp::create(builder, loc, vector, index);
+      if (type.isInteger(1))
+        value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                                      arith::ConstantIntOp::create(builder, loc, 0, 8));
+      result.push_back(value);
+    }
+  }
+
+  Value numberOf(Owner owner) { return owner == Owner::Lane ? lowering.lane : lowering.warp; }
+
+  Value emit(const WarpStep &step, ArrayRef<Value> values) {
+    switch (step.kind) {
+    case WarpStep::Kind::ShuffleXor:
+      return shuffleXor(builder, loc, values[step.first], step.laneMask);
+    case WarpStep::Kind::ShuffleIndex:
+      return shuffleIndex(builder, loc, values[step.first], sourceLane());
+    case WarpStep::Kind::Select:
+      break;
+    }
+    Value bit = arith::AndIOp::create(builder, loc, numberOf(step.bit.owner), lowering.constant32(step.bit.weight));
+    Value set = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit, lowering.constant32(0));
+    return arith::SelectOp::create(builder, loc, set, values[step.first], values[step.second]);
+  }
+
+  Value sourceLane() {
+    if (source)
+      return source;
+    for (const Term &term : plan.program.sourceLane) {
+      Value digit = builder.createOrFold<arith::DivUIOp>(loc, numberOf(term.owner), lowering.constant32(term.divisor));
+      digit = builder.createOrFold<arith::RemUIOp>(loc, digit, lowering.constant32(term.radix));
+      source = lowering.add(source, lowering.mulConstant(digit, term.stride));
+    }
+    if (!source)
+      source = lowering.constant32(0);
+    return source;
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Shared memory
+  //===--------------------------------------------------------------------===//
+
+  struct ThreadPart {
+    Value row, inner;
+  };
+
+  ThreadPart threadPart(const Layout &layout) {
+    Value row = lowering.constant32(0);
+    for (unsigned d = 0; d < layout.rank(); ++d)
+      if (d != plan.scratch.innerDim && plan.scratch.rowStride[d] != 0)
+        row = lowering.add(row, lowering.mulConstant(lowering.threadCoordinate(layout, d), plan.scratch.rowStride[d]));
+    return {row, lowering.threadCoordinate(layout, plan.scratch.innerDim)};
+  }
+
+  Value address(const Layout &layout, const ThreadPart &thread, uint32_t reg) {
+    const ScratchPlan &scratch = plan.scratch;
+    Coordinates offset = layout.registerOffset(reg);
+    Value row = lowering.addConstant(thread.row, scratch.rowOf(offset));
+    Value inner = lowering.addConstant(thread.inner, offset[scratch.innerDim]);
+    Value bytes =
+        lowering.add(lowering.mulConstant(row, scratch.pitchBytes), lowering.mulConstant(inner, scratch.elementBytes));
+    if (scratch.swizzleMask == 0)
+      return bytes;
+    Value bits = arith::ShRUIOp::create(builder, loc, row, lowering.constant32(scratch.swizzleShift));
+    bits = arith::AndIOp::create(builder, loc, bits, lowering.constant32(scratch.swizzleMask));
+    bits = arith::ShLIOp::create(builder, loc, bits, lowering.constant32(scratch.swizzleBit));
+    return arith::XOrIOp::create(builder, loc, bytes, bits);
+  }
+
+  void meet() {
+    if (plan.scratch.withinWarp)
+      Ptx(builder, loc).warpBarrier();
+    else
+      lowering.groupBarrier();
+  }
+
+  Registers throughScratch() {
+    SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
+    ArrayRef<Value> input = lowering.lowered(op.getInput());
+    lowering.groupBarrier();
+    Value writes;
+    for (const Digit &digit : plan.scratch.writers) {
+      Value number =
+          builder.createOrFold<arith::DivUIOp>(loc, numberOf(digit.owner), lowering.constant32(digit.weight));
+      number = builder.createOrFold<arith::RemUIOp>(loc, number, lowering.constant32(digit.radix));
+      Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, lowering.constant32(0));
+      writes = writes ? Value(arith::AndIOp::create(builder, loc, writes, zero)) : zero;
+    }
+    ThreadPart writer = threadPart(from);
+    auto write = [&] {
+      for (const VectorRegisters &vector : plan.scratch.writes) {
+        SmallVector<Value, 8> values;
+        for (uint32_t reg : vector)
+          values.push_back(input[reg]);
+        scratch.storeAt(values, address(from, writer, vector.front()));
+      }
+    };
+    if (writes)
+      lowering.emitIf(writes, write);
+    else
+      write();
+    meet();
+    ThreadPart reader = threadPart(to);
+    Registers result(to.numRegisters());
+    for (const VectorRegisters &vector : plan.scratch.reads) {
+      SmallVector<Value, 8> values = scratch.loadAt(vector.size(), address(to, reader, vector.front()));
+      for (auto [reg, value] : llvm::zip(vector, values))
+        result[reg] = value;
+    }
+    for (Value &value : result)
+      if (!value)
+        value = undefined();
+    return result;
+  }
+
+  Lowering &lowering;
+  tilegpu::ConvertOp op;
+  const ConversionPlan &plan;
+  OpBuilder &builder;
+  Location loc;
+  const Layout &from, &to;
+  Type type;
+  Value source;
+};
+
+} // namespace
+
+LogicalResult Lowering::lowerConvert(tilegpu::ConvertOp op) {
+  auto type = cast<RankedTensorType>(op.getType());
+  unsigned bits = tilegpu::elementBytes(type.getElementType()) * 8;
+  std::optional<ConversionPlan> plan =
+      planConversion(layoutOf(op.getInput()), layoutOf(op.getResult()), type.getShape(), bits);
+  if (!plan)
+    return op.emitError("E0431: this change of layout has no plan");
+  set(op.getResult(), Conversion(*this, op, *plan).run());
+  return success();
+}

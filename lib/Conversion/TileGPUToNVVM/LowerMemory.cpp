@@ -1,0 +1,105 @@
+// tile.load and tile.store: vector accesses of global memory.
+#include "MemoryAccess.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tilec;
+
+static ArrayRef<bool> flags(std::optional<ArrayRef<bool>> attribute) { return attribute.value_or(ArrayRef<bool>()); }
+
+// bool tensors hold one byte an element.
+static Type memoryType(OpBuilder &builder, Type registerType) {
+  return registerType.isInteger(1) ? builder.getI8Type() : registerType;
+}
+
+static Value index32(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
+}
+
+LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
+  const LoweredView &source = view(op.getView());
+  MemoryAccess access(*this, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()), {});
+  Type element = registerType(getElementTypeOrSelf(op.getType())), memory = memoryType(builder, element);
+  int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getType()));
+  ArrayRef<Value> otherwise = op.getOtherwise() ? lowered(op.getOtherwise()) : ArrayRef<Value>();
+  unsigned count = isTile(op.getResult()) ? layoutOf(op.getResult()).numRegisters() : 1;
+  Registers results(count);
+  tile::ViewOp viewOp = source.op;
+  bool readOnly = viewOp.getAccess() == tile::Access::in;
+  for (const VectorAccess &vector : access.build(16, /*writersOnly=*/false)) {
+    unsigned width = vector.registers.size();
+    Type type = width == 1 ? memory : Type(VectorType::get(width, memory));
+    auto load = [&]() -> Value {
+      auto loaded = LLVM::LoadOp::create(builder, location, type, vector.pointer, /*alignment=*/bytes * width);
+      loaded.setInvariant(readOnly);
+      return loaded;
+    };
+    Value value;
+    if (vector.condition) {
+      auto guarded = scf::IfOp::create(builder, location, TypeRange{type}, vector.condition, true, true);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(guarded.thenBlock());
+      Value loaded = load();
+      scf::YieldOp::create(builder, location, loaded);
+      builder.setInsertionPointToStart(guarded.elseBlock());
+      Value fill = LLVM::ZeroOp::create(builder, location, type);
+      for (auto [i, reg] : llvm::enumerate(vector.registers)) {
+        if (otherwise.empty())
+          break;
+        Value other = otherwise.size() == 1 ? otherwise[0] : otherwise[reg];
+        if (other.getType().isInteger(1))
+          other = arith::ExtUIOp::create(builder, location, memory, other);
+        fill =
+            width == 1
+                ? other
+                : Value(LLVM::InsertElementOp::create(builder, location, fill, other, index32(builder, location, i)));
+      }
+      scf::YieldOp::create(builder, location, fill);
+      value = guarded.getResult(0);
+    } else {
+      value = load();
+    }
+    for (auto [i, reg] : llvm::enumerate(vector.registers)) {
+      Value one = width == 1
+                      ? value
+                      : Value(LLVM::ExtractElementOp::create(builder, location, value, index32(builder, location, i)));
+      if (element.isInteger(1))
+        one = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, one,
+                                    arith::ConstantIntOp::create(builder, location, 0, 8));
+      results[reg] = one;
+    }
+  }
+  set(op.getResult(), std::move(results));
+  return success();
+}
+
+LogicalResult Lowering::lowerStore(tile::StoreOp op) {
+  MemoryAccess access(*this, view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(), op.getAxes(),
+                      flags(op.getInbounds()), flags(op.getFull()));
+  Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
+  int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
+  ArrayRef<Value> values = lowered(op.getValue());
+  for (const VectorAccess &vector : access.build(16, /*writersOnly=*/true)) {
+    unsigned width = vector.registers.size();
+    auto store = [&] {
+      auto element8 = [&](uint32_t reg) -> Value {
+        Value value = values[reg];
+        return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
+      };
+      Value packed = element8(vector.registers[0]);
+      if (width > 1) {
+        packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));
+        for (auto [i, reg] : llvm::enumerate(vector.registers))
+          packed =
+              LLVM::InsertElementOp::create(builder, location, packed, element8(reg), index32(builder, location, i));
+      }
+      LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width);
+    };
+    if (vector.condition)
+      emitIf(vector.condition, store);
+    else
+      store();
+  }
+  return success();
+}

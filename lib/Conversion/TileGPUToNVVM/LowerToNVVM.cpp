@@ -1,0 +1,105 @@
+// lower-to-nvvm, and the standard conversions after it.
+#include "tilec/Conversion/Passes.h"
+
+#include "Lowering.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+#include "tilec/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(LowerToNVVMPass)
+
+  StringRef getArgument() const override { return "lower-to-nvvm"; }
+  StringRef getDescription() const override { return "emit one function for each tilegpu.kernel"; }
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<LLVM::LLVMDialect, NVVM::NVVMDialect, scf::SCFDialect, arith::ArithDialect, math::MathDialect>();
+  }
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<tilegpu::KernelOp> kernels(module.getOps<tilegpu::KernelOp>());
+    if (kernels.empty())
+      return;
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
+    // Dynamic shared memory; the swizzles need its start at a multiple of 1024.
+    LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
+                           "tilec_shared", Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+    for (tilegpu::KernelOp kernel : kernels) {
+      if (failed(Lowering(kernel, targetMachine(kernel)).run()))
+        return signalPassFailure();
+      kernel.erase();
+    }
+  }
+};
+
+// Functions that the hardware lacks become polynomials before the backend sees them.
+struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
+
+  StringRef getArgument() const override { return "expand-math"; }
+  StringRef getDescription() const override { return "expand mathematical functions into arithmetic"; }
+
+  void runOnOperation() override {
+    bool needed = false;
+    getOperation()->walk([&](Operation *op) {
+      needed |= isa<math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::PowFOp,
+                    math::RsqrtOp>(op);
+    });
+    if (!needed)
+      return;
+    RewritePatternSet expansions(&getContext());
+    math::populateExpansionPatterns(expansions, {"powf", "rsqrt"});
+    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))))
+      return signalPassFailure();
+    RewritePatternSet polynomials(&getContext());
+    populateMathPolynomialApproximationPatterns(polynomials, [](StringRef name) {
+      return name == "math.log" || name == "math.log2" || name == "math.tanh" || name == "math.erf" ||
+             name == "math.sin" || name == "math.cos";
+    });
+    if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
+      return signalPassFailure();
+  }
+};
+
+} // namespace
+
+std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<LowerToNVVMPass>(); }
+
+void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
+  passes.addPass(createCSEPass());
+  passes.addPass(std::make_unique<ExpandMathPass>());
+  passes.addPass(arith::createArithExpandOpsPass());
+  passes.addPass(createSCFToControlFlowPass());
+  passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createConvertMathToLLVMPass());
+  passes.addPass(createArithToLLVMConversionPass());
+  passes.addPass(createConvertNVVMToLLVMPass());
+  passes.addPass(createReconcileUnrealizedCastsPass());
+}
+
+void tilec::registerConversionPasses() {
+  PassRegistration<LowerToNVVMPass>();
+  PassRegistration<ExpandMathPass>();
+  PassPipelineRegistration<>("lower-to-llvm", "from scalar operations to the LLVM and NVVM dialects",
+                             [](OpPassManager &passes) { addLowerToLLVMPasses(passes); });
+}

@@ -1,0 +1,350 @@
+// The walk over a kernel: its function, parameters, threads, and the dispatch to the emitters of operations.
+#include "Lowering.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilec;
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+ArrayRef<Value> Lowering::registers(Value value) const {
+  auto it = tiles.find(value);
+  if (it != tiles.end())
+    return it->second;
+  auto found = scalars.find(value);
+  return found == scalars.end() ? ArrayRef<Value>() : ArrayRef<Value>(found->second);
+}
+
+void Lowering::set(Value value, Registers registers) {
+  if (isTile(value))
+    tiles[value] = std::move(registers);
+  else
+    scalars[value] = registers.front();
+}
+
+void Lowering::setScalar(Value value, Value lowered) { scalars[value] = lowered; }
+
+const Layout &Lowering::layoutOf(Value tile) {
+  return cast<tilegpu::LayoutAttr>(cast<RankedTensorType>(tile.getType()).getEncoding()).getLayout();
+}
+
+Type Lowering::registerType(Type elementType) {
+  if (isa<Float8E4M3FNType, Float8E5M2Type>(elementType))
+    return IntegerType::get(elementType.getContext(), 8);
+  if (elementType.isTF32())
+    return Float32Type::get(elementType.getContext());
+  return elementType;
+}
+
+//===----------------------------------------------------------------------===//
+// Emission helpers
+//===----------------------------------------------------------------------===//
+
+Value Lowering::constantIndex(int64_t value) { return arith::ConstantIndexOp::create(builder, location, value); }
+
+Value Lowering::constant32(int64_t value) { return arith::ConstantIntOp::create(builder, location, value, 32); }
+
+Value Lowering::toI32(Value index) {
+  return builder.createOrFold<arith::IndexCastOp>(location, builder.getI32Type(), index);
+}
+
+Value Lowering::toIndex(Value i32) {
+  return builder.createOrFold<arith::IndexCastOp>(location, builder.getIndexType(), i32);
+}
+
+Value Lowering::add(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return builder.createOrFold<arith::AddIOp>(location, a, b);
+}
+
+Value Lowering::addConstant(Value a, int64_t b) {
+  if (b == 0)
+    return a;
+  return add(a, a.getType().isIndex() ? constantIndex(b) : constant32(b));
+}
+
+Value Lowering::mulConstant(Value a, int64_t b) {
+  if (b == 1)
+    return a;
+  return builder.createOrFold<arith::MulIOp>(location, a, a.getType().isIndex() ? constantIndex(b) : constant32(b));
+}
+
+void Lowering::emitIf(Value condition, function_ref<void()> body) {
+  auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  body();
+}
+
+void Lowering::groupBarrier() {
+  Ptx ptx(builder, location);
+  if (!inProcess)
+    ptx.blockBarrier();
+  else
+    ptx.namedBarrier(addConstant(groupNumber, 1), groupThreads);
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and addresses
+//===----------------------------------------------------------------------===//
+
+Value Lowering::threadCoordinate(const Layout &layout, unsigned dim) {
+  Value sum;
+  for (const Term &term : layout.terms(dim)) {
+    Value number = term.owner == Owner::Lane ? lane : warp;
+    if (term.divisor > 1)
+      number = builder.createOrFold<arith::DivUIOp>(location, number, constant32(term.divisor));
+    bool outermost = term.divisor * term.radix == layout.numberOf(term.owner);
+    if (!outermost)
+      number = builder.createOrFold<arith::RemUIOp>(location, number, constant32(term.radix));
+    sum = add(sum, mulConstant(number, term.stride));
+  }
+  return sum ? sum : constant32(0);
+}
+
+Value Lowering::sharedAddress(int64_t offset) { return addConstant(sharedBase, offset); }
+
+Value Lowering::scratchAddress(Operation *op) {
+  int64_t offset = 0, stride = 0;
+  if (auto attr = op->getAttrOfType<IntegerAttr>("tilegpu.scratch"))
+    offset = attr.getInt();
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tilegpu.scratch_stride"))
+    stride = attr.getInt();
+  Value address = sharedAddress(offset);
+  return inProcess ? add(address, mulConstant(groupNumber, stride)) : address;
+}
+
+SharedTile Lowering::sharedTileOf(tilegpu::SmemType type) const {
+  ArrayRef<int64_t> shape = type.getAllocShape();
+  int64_t rows = 1;
+  for (int64_t size : shape.drop_back())
+    rows *= size;
+  SharedTile tile;
+  if (int64_t span = type.getShared().getSpan())
+    tile.layout = SharedLayout::swizzled(span);
+  else
+    tile.layout = SharedLayout::padded(type.getShared().getPad());
+  tile.rows = rows;
+  tile.columns = shape.back();
+  tile.elementBits = tilegpu::elementBytes(type.getElementType()) * 8;
+  return tile;
+}
+
+void Lowering::emitThreadNumbers() {
+  Type i32 = builder.getI32Type();
+  Value thread = NVVM::ThreadIdXOp::create(builder, location, i32);
+  threadInGroup = thread;
+  lane = builder.createOrFold<arith::RemUIOp>(location, thread, constant32(32));
+  warp = builder.createOrFold<arith::DivUIOp>(location, thread, constant32(32));
+  groupNumber = constant32(0);
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+static Type parameterType(OpBuilder &builder, tile::ArgOp arg) {
+  if (isa<tile::PtrType>(arg.getType()))
+    return LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  if (arg.getType().isIndex())
+    return builder.getI64Type();
+  if (arg.getType().isInteger(1))
+    return builder.getI8Type();
+  return Lowering::registerType(arg.getType());
+}
+
+// The reflection's name of a scalar type; the argument list has it.
+static DictionaryAttr parameterEntry(OpBuilder &builder, tilegpu::KernelOp kernel, tile::ArgOp arg) {
+  NamedAttrList entry;
+  StringAttr name = builder.getStringAttr(arg.getName());
+  if (isa<tile::PtrType>(arg.getType())) {
+    entry.set("kind", builder.getStringAttr("pointer"));
+    entry.set("tensor", name);
+  } else if (arg.getType().isIndex()) {
+    entry.set("kind", builder.getStringAttr("int"));
+    entry.set("value", name);
+    entry.set("type", builder.getStringAttr("i64"));
+  } else {
+    entry.set("kind", builder.getStringAttr("scalar"));
+    entry.set("name", name);
+    for (Attribute attr : kernel.getArguments())
+      if (auto argument = dyn_cast<DictionaryAttr>(attr); argument && argument.get("name") == name)
+        if (Attribute type = argument.get("type"))
+          entry.set("type", type);
+  }
+  return entry.getDictionary(builder.getContext());
+}
+
+LogicalResult Lowering::createFunction() {
+  MLIRContext *context = kernel.getContext();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(kernel);
+  SmallVector<tile::ArgOp> arguments;
+  kernel.walk([&](tile::ArgOp arg) {
+    if (llvm::none_of(arguments, [&](tile::ArgOp known) { return known.getName() == arg.getName(); }))
+      arguments.push_back(arg);
+  });
+  SmallVector<Type> types(tensorMapParams.size(), LLVM::LLVMPointerType::get(context));
+  for (tile::ArgOp arg : arguments)
+    types.push_back(parameterType(builder, arg));
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
+  auto created = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), type);
+  function = new LLVM::LLVMFuncOp(created);
+  Block *entry = created.addEntryBlock(builder);
+  builder.setInsertionPointToStart(entry);
+  auto mapType = LLVM::LLVMArrayType::get(builder.getI8Type(), 128);
+  for (unsigned i = 0; i < tensorMapParams.size(); ++i) {
+    created.setArgAttr(i, "llvm.byval", TypeAttr::get(mapType));
+    created.setArgAttr(i, "llvm.align", builder.getI64IntegerAttr(64));
+    created.setArgAttr(i, "nvvm.grid_constant", builder.getUnitAttr());
+    tensorMapValues.push_back(entry->getArgument(i));
+  }
+  SmallVector<Attribute> params(tensorMapParams.begin(), tensorMapParams.end());
+  for (auto [i, arg] : llvm::enumerate(arguments)) {
+    params.push_back(parameterEntry(builder, kernel, arg));
+    Value value = entry->getArgument(tensorMapParams.size() + i);
+    kernel.walk([&, name = arg.getName()](tile::ArgOp other) {
+      if (other.getName() == name)
+        argumentValues[other.getResult()] = value;
+    });
+  }
+  created->setAttr("nvvm.kernel", builder.getUnitAttr());
+  created->setAttr("tilec.launch", launchAttribute());
+  NamedAttrList launch(cast<DictionaryAttr>(created->getAttr("tilec.launch")));
+  launch.set("params", builder.getArrayAttr(params));
+  created->setAttr("tilec.launch", launch.getDictionary(context));
+  int64_t block = cast<IntegerAttr>(launch.get("block")).getInt();
+  created->setAttr("nvvm.reqntid", builder.getDenseI32ArrayAttr({static_cast<int32_t>(block)}));
+  if (std::optional<uint64_t> registers = kernel.getMaxRegisters())
+    created->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(*registers));
+  else
+    created->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
+  return success();
+}
+
+DictionaryAttr Lowering::launchAttribute() {
+  int64_t threads = 0;
+  for (auto process : kernel.getOps<tilegpu::ProcessOp>())
+    threads += 32 * process.getWarps() * process.getReplicas();
+  if (threads == 0)
+    threads = 32 * kernel.getWarps();
+  NamedAttrList launch;
+  launch.set("kernel", kernel.getKernelAttr());
+  launch.set("variant", builder.getStringAttr(kernel.getSymName()));
+  launch.set("when", kernel.getWhen());
+  launch.set("stage", builder.getI64IntegerAttr(kernel.getStage()));
+  launch.set("grid", kernel.getGrid());
+  launch.set("block", builder.getI64IntegerAttr(threads));
+  launch.set("cluster", builder.getI64ArrayAttr({1, 1, 1}));
+  launch.set("shared", builder.getI64IntegerAttr(kernel.getSharedBytes().value_or(0)));
+  return launch.getDictionary(kernel.getContext());
+}
+
+LogicalResult Lowering::run() {
+  if (failed(collectTensorMaps()) || failed(createFunction()))
+    return failure();
+  LLVM::LLVMFuncOp created = *function;
+  delete function;
+  function = &created;
+  builder.setInsertionPointToEnd(&created.getBody().front());
+  location = kernel.getLoc();
+  emitThreadNumbers();
+  auto pointer = LLVM::LLVMPointerType::get(kernel.getContext(), 3);
+  Value base = LLVM::AddressOfOp::create(builder, location, pointer, "tilec_shared");
+  sharedBase = LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), base);
+  groupThreads = 32 * kernel.getWarps();
+  if (failed(emitPrologue()) || failed(lowerBlock(kernel.getBody().front())))
+    return failure();
+  builder.setInsertionPointToEnd(&created.getBody().back());
+  LLVM::ReturnOp::create(builder, location, ValueRange());
+  function = nullptr;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Dispatch
+//===----------------------------------------------------------------------===//
+
+LogicalResult Lowering::lowerBlock(Block &block) {
+  for (Operation &op : block) {
+    if (op.hasTrait<OpTrait::IsTerminator>())
+      break;
+    if (isa<tilegpu::ProcessOp>(op))
+      return lowerProcesses();
+    Location saved = location;
+    location = op.getLoc();
+    LogicalResult result = lowerOp(&op);
+    location = saved;
+    if (failed(result))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult Lowering::lowerArg(tile::ArgOp op) {
+  Value value = argumentValues.lookup(op.getResult());
+  if (op.getType().isIndex())
+    value = toIndex(value);
+  else if (op.getType().isInteger(1))
+    value = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, value,
+                                  arith::ConstantIntOp::create(builder, location, 0, 8));
+  scalars[op.getResult()] = value;
+  return success();
+}
+
+LogicalResult Lowering::lowerView(tile::ViewOp op) {
+  LoweredView view{op, scalar(op.getBase()), {}, {}};
+  for (Value size : op.getSizes())
+    view.sizes.push_back(scalar(size));
+  for (Value stride : op.getStrides())
+    view.strides.push_back(scalar(stride));
+  views.insert({op.getResult(), std::move(view)});
+  return success();
+}
+
+LogicalResult Lowering::lowerOp(Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case<tile::ArgOp>([&](auto arg) { return lowerArg(arg); })
+      .Case<tile::ViewOp>([&](auto view) { return lowerView(view); })
+      .Case<tile::AxisOp>([&](tile::AxisOp axis) {
+        axes[axis.getResult()] = {scalar(axis.getStart()), scalar(axis.getEnd())};
+        return success();
+      })
+      .Case<tile::PosOp>([&](auto pos) { return lowerPos(pos); })
+      .Case<tile::BroadcastOp>([&](auto broadcast) { return lowerBroadcast(broadcast); })
+      .Case<tile::PermuteOp>([&](auto permute) { return lowerPermute(permute); })
+      .Case<tile::LoadOp>([&](auto load) { return lowerLoad(load); })
+      .Case<tile::StoreOp>([&](auto store) { return lowerStore(store); })
+      .Case<tile::AtomicOp>([&](auto atomic) { return lowerAtomic(atomic); })
+      .Case<tile::ReduceOp>([&](auto reduce) { return lowerReduce(reduce); })
+      .Case<tilegpu::ConvertOp>([&](auto convert) { return lowerConvert(convert); })
+      .Case<tilegpu::MmaOp>([&](auto mma) { return lowerMma(mma); })
+      .Case<tilegpu::BlockIdOp>([&](tilegpu::BlockIdOp id) {
+        scalars[id.getResult()] = toIndex(NVVM::BlockIdXOp::create(builder, location, builder.getI32Type()));
+        return success();
+      })
+      .Case<tilegpu::GridSizeOp>([&](tilegpu::GridSizeOp size) {
+        scalars[size.getResult()] = toIndex(NVVM::GridDimXOp::create(builder, location, builder.getI32Type()));
+        return success();
+      })
+      .Case<tilegpu::GroupOp>([&](tilegpu::GroupOp group) {
+        scalars[group.getResult()] = toIndex(groupNumber);
+        return success();
+      })
+      .Case<tilegpu::ChanOp, tilegpu::AcquireOp, tilegpu::FillOp, tilegpu::CommitOp, tilegpu::ReceiveOp,
+            tilegpu::ReleaseOp, tilegpu::SlotViewOp>([&](Operation *chan) { return lowerChannelOp(chan); })
+      .Case<tilegpu::AllocOp, tilegpu::SubviewOp, tilegpu::LocalLoadOp, tilegpu::LocalStoreOp, tilegpu::BarrierOp,
+            tilegpu::ZeroTailOp>([&](Operation *shared) { return lowerSharedOp(shared); })
+      .Case<scf::ForOp>([&](auto loop) { return lowerFor(loop); })
+      .Case<scf::IfOp>([&](auto branch) { return lowerIf(branch); })
+      .Case<scf::WhileOp>([&](auto loop) { return lowerWhile(loop); })
+      .Case<arith::ConstantOp>([&](auto constant) { return lowerConstant(constant); })
+      .Default([&](Operation *other) { return lowerElementwise(other); });
+}

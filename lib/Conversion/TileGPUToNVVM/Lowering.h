@@ -1,0 +1,178 @@
+// Lowering: emits one llvm.func for a tilegpu.kernel by walking its operations.
+//
+// A scalar maps to one value of the same type (`index` stays `index` until the standard conversions). A distributed
+// tile maps to the registers of its layout, one scalar value each, in the order of the layout's registers; padding
+// registers exist and hold anything. An axis maps to its bounds, a view to its address, sizes and strides, a tile in
+// shared memory to the address of its buffer and offsets into it.
+#ifndef TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H
+#define TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H
+
+#include "Ptx.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Layout/SharedLayout.h"
+#include "tilec/Machine/Machine.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::LLVM {
+class LLVMFuncOp;
+} // namespace mlir::LLVM
+
+namespace tilec {
+
+using Registers = llvm::SmallVector<mlir::Value, 0>;
+
+struct LoweredAxis {
+  /// `index`: start <= position < end.
+  mlir::Value start, end;
+};
+
+struct LoweredView {
+  tile::ViewOp op;
+  /// `!llvm.ptr<1>`.
+  mlir::Value pointer;
+  /// `index`; strides in elements.
+  llvm::SmallVector<mlir::Value, 4> sizes, strides;
+};
+
+struct LoweredShared {
+  tilegpu::SmemType type;
+  /// i32 address of the whole buffer in shared memory.
+  mlir::Value address;
+  /// `index` element offsets of this part in each dimension; null for 0.
+  llvm::SmallVector<mlir::Value, 4> offsets;
+};
+
+class Lowering {
+public:
+  Lowering(tilegpu::KernelOp kernel, const Machine &machine)
+      : kernel(kernel), machine(machine), builder(kernel.getContext()) {}
+
+  /// Emits the function in front of the kernel. On failure an error has been reported on the operation at fault.
+  llvm::LogicalResult run();
+
+  /// Emits the operations of a block except its terminator at the builder's insertion point.
+  llvm::LogicalResult lowerBlock(mlir::Block &block);
+
+  // Values ----------------------------------------------------------------------------------------------------------
+
+  mlir::Value scalar(mlir::Value value) const { return scalars.lookup(value); }
+  llvm::ArrayRef<mlir::Value> registers(mlir::Value value) const;
+  /// The registers of a tile, or the one value of a scalar.
+  llvm::ArrayRef<mlir::Value> lowered(mlir::Value value) const { return registers(value); }
+  void set(mlir::Value value, Registers registers);
+  void setScalar(mlir::Value value, mlir::Value lowered);
+  const LoweredAxis &axis(mlir::Value value) const { return axes.find(value)->second; }
+  const LoweredView &view(mlir::Value value) const { return views.find(value)->second; }
+  const LoweredShared &shared(mlir::Value value) const { return sharedTiles.find(value)->second; }
+  void setShared(mlir::Value value, LoweredShared lowered) { sharedTiles[value] = std::move(lowered); }
+  static const Layout &layoutOf(mlir::Value tile);
+  static bool isTile(mlir::Value value) { return llvm::isa<mlir::RankedTensorType>(value.getType()); }
+
+  // Threads ---------------------------------------------------------------------------------------------------------
+
+  /// i32: the thread's number in its group, its lane, its warp in the group; the group (`index`) and i32 number.
+  mlir::Value threadInGroup, lane, warp, groupNumber;
+  /// Threads of the group that runs the current operations.
+  int64_t groupThreads = 0;
+  /// Inside a process, groups meet at named barriers; otherwise at the block's barrier.
+  bool inProcess = false;
+  void groupBarrier();
+  /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.
+  void addressBuffers();
+
+  // Addresses -------------------------------------------------------------------------------------------------------
+
+  /// i32 address of dynamic shared memory plus `offset` bytes.
+  mlir::Value sharedAddress(int64_t offset);
+  /// i32 address of an operation's scratch for this group (attribute `tilegpu.scratch`).
+  mlir::Value scratchAddress(mlir::Operation *op);
+  /// i32: what the thread contributes to coordinate `dim` of a layout. coordinate = this + registerOffset(reg)[dim].
+  mlir::Value threadCoordinate(const Layout &layout, unsigned dim);
+  /// i32 byte address of the element of a shared tile at i32 coordinates (one each dimension).
+  mlir::Value sharedElement(const LoweredShared &tile, llvm::ArrayRef<mlir::Value> coordinates);
+  SharedTile sharedTileOf(tilegpu::SmemType type) const;
+
+  // Emission helpers ------------------------------------------------------------------------------------------------
+
+  mlir::Location loc() const { return location; }
+  mlir::Value constantIndex(int64_t value);
+  mlir::Value constant32(int64_t value);
+  mlir::Value toI32(mlir::Value index);
+  mlir::Value toIndex(mlir::Value i32);
+  mlir::Value add(mlir::Value a, mlir::Value b);
+  mlir::Value addConstant(mlir::Value a, int64_t b);
+  mlir::Value mulConstant(mlir::Value a, int64_t b);
+  /// Runs `body` under a condition, without results.
+  void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
+  /// The scalar type that holds one register of an element type: i8 for f8, f32 for tf32, else itself.
+  static mlir::Type registerType(mlir::Type elementType);
+
+  tilegpu::KernelOp kernel;
+  const Machine &machine;
+  mlir::OpBuilder builder;
+  mlir::LLVM::LLVMFuncOp *function = nullptr;
+
+  // Hooks of the parts that live in files of their own ---------------------------------------------------------------
+
+  // Channels.cpp, Processes.cpp: rings, roles.
+  llvm::LogicalResult collectTensorMaps();
+  llvm::LogicalResult emitPrologue();
+  llvm::LogicalResult lowerProcesses();
+  llvm::LogicalResult lowerChannelOp(mlir::Operation *op);
+  /// Parameters for tensor maps: pairs of the launch dictionary's entry and its fills.
+  llvm::SmallVector<mlir::DictionaryAttr> tensorMapParams;
+  llvm::DenseMap<mlir::Operation *, unsigned> tensorMapOfFill;
+  llvm::SmallVector<mlir::Value> tensorMapValues;
+  /// Of a channel and its side (0 producer, 1 consumer): the memory of the item counter (slot and phase).
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, std::pair<mlir::Value, mlir::Value>> counters;
+
+  // Mma.cpp.
+  llvm::LogicalResult lowerMma(tilegpu::MmaOp op);
+  /// ldmatrix where the layout is a fragment; false if the generic path must serve.
+  bool lowerMatrixLoad(tilegpu::LocalLoadOp op);
+
+private:
+  llvm::LogicalResult createFunction();
+  mlir::DictionaryAttr launchAttribute();
+  void emitThreadNumbers();
+  llvm::LogicalResult lowerOp(mlir::Operation *op);
+  llvm::LogicalResult lowerArg(tile::ArgOp op);
+  llvm::LogicalResult lowerView(tile::ViewOp op);
+  // LowerControl.cpp
+  llvm::LogicalResult lowerFor(mlir::Operation *op);
+  llvm::LogicalResult lowerIf(mlir::Operation *op);
+  llvm::LogicalResult lowerWhile(mlir::Operation *op);
+  // LowerElementwise.cpp
+  llvm::LogicalResult lowerConstant(mlir::Operation *op);
+  llvm::LogicalResult lowerElementwise(mlir::Operation *op);
+  llvm::LogicalResult lowerCompare(mlir::Operation *op);
+  // LowerTile.cpp
+  llvm::LogicalResult lowerPos(tile::PosOp op);
+  llvm::LogicalResult lowerBroadcast(tile::BroadcastOp op);
+  llvm::LogicalResult lowerPermute(tile::PermuteOp op);
+  // LowerMemory.cpp, LowerAtomic.cpp
+  llvm::LogicalResult lowerLoad(tile::LoadOp op);
+  llvm::LogicalResult lowerStore(tile::StoreOp op);
+  llvm::LogicalResult lowerAtomic(tile::AtomicOp op);
+  // LowerReduce.cpp, LowerConvert.cpp, LowerShared.cpp
+  llvm::LogicalResult lowerReduce(tile::ReduceOp op);
+  llvm::LogicalResult lowerConvert(tilegpu::ConvertOp op);
+  llvm::LogicalResult lowerSharedOp(mlir::Operation *op);
+
+  llvm::DenseMap<mlir::Value, mlir::Value> scalars;
+  llvm::DenseMap<mlir::Value, Registers> tiles;
+  llvm::DenseMap<mlir::Value, LoweredAxis> axes;
+  llvm::DenseMap<mlir::Value, LoweredView> views;
+  llvm::DenseMap<mlir::Value, LoweredShared> sharedTiles;
+  llvm::DenseMap<mlir::Value, mlir::Value> argumentValues;
+  mlir::Location location = mlir::UnknownLoc::get(kernel.getContext());
+  mlir::Value sharedBase;
+};
+
+} // namespace tilec
+
+#endif // TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H

@@ -1,0 +1,197 @@
+// Grouping of a tile's registers into vector accesses, addresses and conditions.
+#include "MemoryAccess.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tilec;
+
+MemoryAccess::MemoryAccess(Lowering &lowering, const LoweredView &view, ValueRange subscripts, ArrayAttr dims,
+                           Value value, ValueRange axes, ArrayRef<bool> inbounds, ArrayRef<bool> full)
+    : lowering(lowering), view(view), subscripts(subscripts), dims(dims), value(value), axes(axes), inbounds(inbounds),
+      full(full) {
+  tile::ViewOp viewOp = view.op;
+  elementBytes = tilegpu::elementBytes(viewOp.getType().getElementType());
+  this->inbounds.resize(subscripts.size(), false);
+  this->full.resize(axes.size(), false);
+}
+
+// Elements of one access: consecutive registers along the tile dimension that runs along the view's contiguous
+// dimension with step 1, as many as alignment and bounds allow without taking a vector apart.
+unsigned MemoryAccess::vectorWidth(unsigned widest) {
+  tile::ViewOp viewOp = view.op;
+  APInt one;
+  if (!isTile() || !matchPattern(viewOp.getStrides().back(), m_ConstantInt(&one)) || one != 1)
+    return 1;
+  auto last = cast<ArrayAttr>(dims.getValue().back());
+  std::optional<AffineIndex> index = affineIndex(subscripts.back());
+  if (!index)
+    return 1;
+  int64_t contiguous = -1;
+  for (auto [i, coefficient] : llvm::enumerate(index->coefficients))
+    if (coefficient == 1)
+      contiguous = contiguous < 0 ? cast<IntegerAttr>(last[i]).getInt() : -2;
+  if (contiguous < 0)
+    return 1;
+  // The contiguous tile dimension must not move another subscript.
+  for (auto entry : dims.getValue().drop_back())
+    for (Attribute dim : cast<ArrayAttr>(entry))
+      if (cast<IntegerAttr>(dim).getInt() == contiguous)
+        return 1;
+  contiguousDim = contiguous;
+  int64_t width = std::min<int64_t>(widest, 16 / elementBytes);
+  width = std::min<int64_t>(width, Lowering::layoutOf(value).vectorWidth(contiguous, widest));
+  // Addresses: base, every other stride, the start, and other steps along the last dimension.
+  int64_t baseElements = viewOp.getAlign().value_or(elementBytes) / elementBytes;
+  width = std::min(width, std::max<int64_t>(baseElements, 1));
+  for (Value stride : viewOp.getStrides().drop_back())
+    width = std::min(width, divisorOf(stride));
+  width = std::min(width, divisorOf(index->base));
+  for (int64_t coefficient : index->coefficients)
+    if (coefficient != 1 && coefficient != 0)
+      width = std::min(width, coefficient & -coefficient);
+  // Conditions are the same for a whole vector where size and end are multiples of it.
+  if (!inbounds.back())
+    width = std::min(width, divisorOf(viewOp.getSizes().back()));
+  if (!axes.empty() && !full[contiguous]) {
+    auto axis = axes[contiguous].getDefiningOp<tile::AxisOp>();
+    width = std::min(width, axis ? std::min(divisorOf(axis.getEnd()), divisorOf(axis.getStart())) : 1);
+  }
+  return std::max<int64_t>(width, 1);
+}
+
+Value MemoryAccess::subscriptAt(unsigned dim, uint32_t reg) {
+  Value subscript = subscripts[dim];
+  ArrayRef<Value> registers = lowering.lowered(subscript);
+  if (!Lowering::isTile(subscript))
+    return registers.front();
+  // The subscript's own layout is the slice of the value's over the dimensions it does not have.
+  const Layout &layout = Lowering::layoutOf(value);
+  SmallVector<int64_t> kept;
+  for (Attribute attr : cast<ArrayAttr>(dims[dim]))
+    kept.push_back(cast<IntegerAttr>(attr).getInt());
+  Layout current = layout;
+  for (unsigned d = layout.rank(); d-- > 0;)
+    if (!llvm::is_contained(kept, static_cast<int64_t>(d))) {
+      reg = current.sliceRegister(d, reg);
+      current = current.sliceDim(d);
+    }
+  return registers[reg];
+}
+
+Value MemoryAccess::both(Value a, Value b) {
+  if (!a || !b)
+    return a ? a : b;
+  return lowering.builder.createOrFold<arith::AndIOp>(lowering.loc(), a, b);
+}
+
+// 0 <= index < size, as one unsigned comparison (sizes are not negative).
+Value MemoryAccess::inside(unsigned dim, Value index) {
+  return lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::ult, index,
+                                                      view.sizes[dim]);
+}
+
+// Every position of this register's element is before the end of its axis.
+Value MemoryAccess::present(uint32_t reg) {
+  Value condition;
+  for (auto [d, axis] : llvm::enumerate(axes)) {
+    if (full[d])
+      continue;
+    const Layout &layout = Lowering::layoutOf(value);
+    const LoweredAxis &bounds = lowering.axis(axis);
+    Value position = lowering.add(bounds.start, lowering.toIndex(lowering.threadCoordinate(layout, d)));
+    position = lowering.addConstant(position, layout.registerOffset(reg)[d]);
+    condition = both(condition, lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::slt,
+                                                                             position, bounds.end));
+  }
+  return condition;
+}
+
+// Registers beyond the tile's extent hold no element.
+Value MemoryAccess::padding(uint32_t reg) {
+  const Layout &layout = Lowering::layoutOf(value);
+  auto type = cast<RankedTensorType>(value.getType());
+  Value condition;
+  for (unsigned d = 0; d < layout.rank(); ++d) {
+    if (layout.covered(d) <= type.getDimSize(d))
+      continue;
+    Value coordinate = lowering.addConstant(lowering.threadCoordinate(layout, d), layout.registerOffset(reg)[d]);
+    condition = both(condition,
+                     lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::slt, coordinate,
+                                                                  lowering.constant32(type.getDimSize(d))));
+  }
+  return condition;
+}
+
+// True in the first of the threads that hold copies of the same elements.
+Value MemoryAccess::writers() {
+  Value condition;
+  auto require = [&](Value number, int64_t divisor, int64_t radix) {
+    Value digit = lowering.builder.createOrFold<arith::RemUIOp>(
+        lowering.loc(),
+        lowering.builder.createOrFold<arith::DivUIOp>(lowering.loc(), number, lowering.constant32(divisor)),
+        lowering.constant32(radix));
+    condition = both(condition, lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::eq,
+                                                                             digit, lowering.constant32(0)));
+  };
+  if (!isTile()) {
+    require(lowering.threadInGroup, 1, lowering.groupThreads);
+    return condition;
+  }
+  for (const Digit &digit : Lowering::layoutOf(value).replicated())
+    require(digit.owner == Owner::Lane ? lowering.lane : lowering.warp, digit.weight, digit.radix);
+  return condition;
+}
+
+SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOnly) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  unsigned width = vectorWidth(widest);
+  uint32_t count = isTile() ? Lowering::layoutOf(value).numRegisters() : 1;
+  SmallVector<uint32_t, 8> run = {0};
+  if (width > 1) {
+    run = Lowering::layoutOf(value).contiguousRegisters(contiguousDim);
+    run.resize(width);
+  }
+  Value writer = writersOnly ? writers() : Value();
+  Type elementType = Lowering::registerType(cast<tile::ViewType>(view.op->getResult(0).getType()).getElementType());
+  if (elementType.isInteger(1))
+    elementType = builder.getI8Type();
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  SmallVector<VectorAccess, 0> accesses;
+  llvm::SmallVector<bool> done(count, false);
+  for (uint32_t reg = 0; reg < count; ++reg) {
+    if (done[reg])
+      continue;
+    VectorAccess access;
+    for (uint32_t offset : run) {
+      access.registers.push_back(reg + offset);
+      done[reg + offset] = true;
+    }
+    Value offset, condition = writer;
+    for (unsigned d = 0; d < subscripts.size(); ++d) {
+      Value index = subscriptAt(d, reg);
+      if (!inbounds[d])
+        condition = both(condition, inside(d, index));
+      APInt stride;
+      tile::ViewOp viewOp = view.op;
+      bool unit = matchPattern(viewOp.getStrides()[d], m_ConstantInt(&stride)) && stride == 1;
+      offset = lowering.add(offset, unit ? index : builder.createOrFold<arith::MulIOp>(loc, index, view.strides[d]));
+    }
+    if (isTile()) {
+      condition = both(condition, padding(reg));
+      if (!axes.empty())
+        condition = both(condition, present(reg));
+    }
+    access.condition = condition;
+    access.pointer = view.pointer;
+    if (offset) {
+      Value wide = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), offset);
+      access.pointer =
+          LLVM::GEPOp::create(builder, loc, pointerType, elementType, view.pointer, ArrayRef<LLVM::GEPArg>{wide});
+    }
+    accesses.push_back(std::move(access));
+  }
+  return accesses;
+}

@@ -1,0 +1,181 @@
+// tilegpu.mma with kind = mma: fragments of mma.sync in registers.
+#include "MmaEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
+#include "tilec/Layout/FragmentLayouts.h"
+
+using namespace mlir;
+using namespace tilec;
+
+SmallVector<Value, 0> tilec::packRegisters(OpBuilder &builder, Location loc, ValueRange scalars) {
+  SmallVector<Value, 0> packed;
+  if (scalars.empty())
+    return packed;
+  Type type = scalars[0].getType(), i32 = builder.getI32Type();
+  unsigned bits = type.getIntOrFloatBitWidth();
+  if (bits == 64)
+    return SmallVector<Value, 0>(scalars.begin(), scalars.end());
+  if (bits == 32) {
+    for (Value scalar : scalars)
+      packed.push_back(type == i32 ? scalar : LLVM::BitcastOp::create(builder, loc, i32, scalar).getResult());
+    return packed;
+  }
+  unsigned count = 32 / bits;
+  Type vector = VectorType::get(count, type);
+  for (size_t first = 0; first + count <= scalars.size(); first += count) {
+    Value value = LLVM::PoisonOp::create(builder, loc, vector);
+    for (unsigned i = 0; i < count; ++i) {
+      Value index = LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(i));
+      value = LLVM::InsertElementOp::create(builder, loc, value, scalars[first + i], index);
+    }
+    packed.push_back(LLVM::BitcastOp::create(builder, loc, i32, value));
+  }
+  return packed;
+}
+
+// e5m2 has the exponent of f16. e4m3 has a bias of 7 instead of 15, hence the factor 2^8, and its only special value is
+// NaN (OCP 8-bit Floating Point Specification, section 5).
+Value tilec::halfOfF8(OpBuilder &builder, Location loc, Value scalar, Type elementType) {
+  auto i16 = builder.getI16Type();
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getI16IntegerAttr(value)).getResult();
+  };
+  if (!scalar.getType().isInteger(8))
+    scalar = arith::BitcastOp::create(builder, loc, builder.getI8Type(), scalar);
+  Value bits = arith::ExtUIOp::create(builder, loc, i16, scalar);
+  Value shifted = arith::ShLIOp::create(builder, loc, bits, constant(8));
+  if (isa<Float8E5M2Type>(elementType))
+    return arith::BitcastOp::create(builder, loc, builder.getF16Type(), shifted);
+  Value sign = arith::AndIOp::create(builder, loc, shifted, constant(-0x8000));
+  Value magnitude = arith::AndIOp::create(builder, loc, bits, constant(0x7f));
+  Value moved = arith::OrIOp::create(builder, loc, sign, arith::ShLIOp::create(builder, loc, magnitude, constant(7)));
+  Value small = arith::BitcastOp::create(builder, loc, builder.getF16Type(), moved);
+  Value scale = arith::ConstantOp::create(builder, loc, builder.getF16FloatAttr(256));
+  Value value = arith::MulFOp::create(builder, loc, small, scale);
+  Value isNaN = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, magnitude, constant(0x7f));
+  Value nan = arith::BitcastOp::create(builder, loc, builder.getF16Type(), constant(0x7e00));
+  return arith::SelectOp::create(builder, loc, isNaN, nan, value);
+}
+
+namespace {
+
+class MmaSyncEmitter {
+public:
+  MmaSyncEmitter(OpBuilder &builder, const MmaInputs &inputs)
+      : builder(builder), inputs(inputs), op(inputs.op), loc(op.getLoc()) {}
+
+  FailureOr<Ptx::Values> run();
+
+private:
+  FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
+  LogicalResult prepare();
+  LogicalResult checkLayout(Type type, Layout expected, bool swapped, StringRef what);
+  SmallVector<Value, 0> fragments(Value operand, ArrayRef<Value> registers);
+  Ptx::Values initialSums();
+
+  OpBuilder &builder;
+  const MmaInputs &inputs;
+  tilegpu::MmaOp op;
+  Location loc;
+  MmaShape shape;
+  MmaTile tile;
+};
+
+bool isF8(MmaType type) { return type == MmaType::E4M3 || type == MmaType::E5M2; }
+
+} // namespace
+
+FailureOr<MmaType> MmaSyncEmitter::operandType(Value operand, bool isUnsigned) {
+  auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+  if (!tensor)
+    return op.emitOpError("needs its operands in registers");
+  std::optional<MmaType> type =
+      tensor.getElementType().isF32() ? MmaType::TF32 : mmaTypeOf(tensor.getElementType(), isUnsigned);
+  if (!type)
+    return op.emitOpError("has an operand type that mma.sync does not take: ") << tensor.getElementType();
+  return *type;
+}
+
+LogicalResult MmaSyncEmitter::checkLayout(Type type, Layout expected, bool swapped, StringRef what) {
+  if (swapped)
+    expected = expected.permuteDims({1, 0});
+  tilegpu::LayoutAttr layout = tilegpu::layoutOf(type);
+  if (layout && layout.getLayout() == expected)
+    return success();
+  return op.emitOpError("has ") << what << " whose layout is not that of mma.sync: " << expected.str();
+}
+
+LogicalResult MmaSyncEmitter::prepare() {
+  FailureOr<MmaType> a = operandType(op.getA(), op.getAUnsigned()), b = operandType(op.getB(), op.getBUnsigned());
+  if (failed(a) || failed(b))
+    return failure();
+  tilegpu::MmaAttr mma = op.getMma();
+  auto typeA = cast<RankedTensorType>(op.getA().getType()), result = cast<RankedTensorType>(op.getType());
+  // An instruction of k = 16 or 8 on 8-bit floats works on their f16 values, exactly.
+  bool viaHalf = isF8(*a) && mma.getK() < 32;
+  shape = {mma.getM(), mma.getN(), mma.getK(), viaHalf ? MmaType::F16 : *a, viaHalf ? MmaType::F16 : *b};
+  tile.instruction = {mma.getM(), mma.getN(), mma.getK(), mmaTypeBits(shape.a)};
+  tile.m = result.getDimSize(0);
+  tile.n = result.getDimSize(1);
+  tile.k = typeA.getDimSize(op.getTransA() ? 0 : 1);
+  tile.warpsM = mma.getWarpsM();
+  tile.warpsN = mma.getWarpsN();
+  if (tile.m % (tile.instruction.m * tile.warpsM) || tile.n % (tile.instruction.n * tile.warpsN) ||
+      tile.k % tile.instruction.k)
+    return op.emitOpError("does not consist of whole mma.sync instructions");
+  if (failed(checkLayout(typeA, tile.operandA(), op.getTransA(), "a first operand")) ||
+      // The operation's second operand is [n, k]; the layout's dimensions are (k, n).
+      failed(checkLayout(op.getB().getType(), tile.operandB(), !op.getTransB(), "a second operand")))
+    return failure();
+  return checkLayout(result, tile.accumulator(), false, "a result");
+}
+
+SmallVector<Value, 0> MmaSyncEmitter::fragments(Value operand, ArrayRef<Value> registers) {
+  Type element = cast<RankedTensorType>(operand.getType()).getElementType();
+  if (shape.a != MmaType::F16 || element.isF16())
+    return packRegisters(builder, loc, registers);
+  SmallVector<Value, 0> halves;
+  for (Value scalar : registers)
+    halves.push_back(halfOfF8(builder, loc, scalar, element));
+  return packRegisters(builder, loc, halves);
+}
+
+Ptx::Values MmaSyncEmitter::initialSums() {
+  Ptx::Values sums(inputs.accumulators.begin(), inputs.accumulators.end());
+  if (!inputs.first || sums.empty())
+    return sums;
+  Type type = sums[0].getType();
+  Value zero = arith::ConstantOp::create(builder, loc, type, builder.getZeroAttr(type));
+  for (Value &sum : sums)
+    sum = arith::SelectOp::create(builder, loc, inputs.first, zero, sum);
+  return sums;
+}
+
+FailureOr<Ptx::Values> MmaSyncEmitter::run() {
+  if (failed(prepare()))
+    return failure();
+  Ptx ptx(builder, loc);
+  SmallVector<Value, 0> a = fragments(op.getA(), inputs.a.registers), b = fragments(op.getB(), inputs.b.registers);
+  Ptx::Values sums = initialSums();
+  unsigned perValue = std::max(1u, 32 / tile.instruction.elementBits);
+  auto part = [&](ArrayRef<Value> values, RegisterRange range, unsigned elements) {
+    return values.slice(range.first / elements, range.count / elements);
+  };
+  // One column block of B stays in registers while the row blocks of A pass.
+  for (int64_t ki = 0; ki < tile.blocksK(); ++ki)
+    for (int64_t ni = 0; ni < tile.blocksN(); ++ni)
+      for (int64_t mi = 0; mi < tile.blocksM(); ++mi) {
+        RegisterRange range = tile.accumulatorRegisters(mi, ni);
+        Ptx::Values results =
+            ptx.mma(shape, part(a, tile.operandARegisters(mi, ki), perValue),
+                    part(b, tile.operandBRegisters(ki, ni), perValue), ArrayRef(sums).slice(range.first, range.count));
+        llvm::copy(results, sums.begin() + range.first);
+      }
+  return sums;
+}
+
+FailureOr<Ptx::Values> tilec::emitMmaSync(OpBuilder &builder, const MmaInputs &inputs) {
+  return MmaSyncEmitter(builder, inputs).run();
+}

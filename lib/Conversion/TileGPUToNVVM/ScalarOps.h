@@ -1,0 +1,46 @@
+// ScalarOps: element-wise operations on one element, with the language's exact rules.
+#ifndef TILEC_CONVERSION_TILEGPUTONVVM_SCALAROPS_H
+#define TILEC_CONVERSION_TILEGPUTONVVM_SCALAROPS_H
+
+#include "mlir/IR/Builders.h"
+#include "tilec/Dialect/Tile/TileDialect.h"
+#include "tilec/Machine/Machine.h"
+
+namespace tilec {
+
+class ScalarOps {
+public:
+  ScalarOps(mlir::OpBuilder &builder, mlir::Location loc, const Machine &machine)
+      : builder(builder), loc(loc), machine(machine) {}
+
+  /// The result of `op` for inputs of one element; `element` is the element type of its result. Fails with an error on
+  /// the operation if it has no lowering.
+  mlir::FailureOr<mlir::Value> emit(mlir::Operation *op, llvm::ArrayRef<mlir::Value> inputs, mlir::Type element);
+
+  /// Rule 13, between any two element types.
+  mlir::FailureOr<mlir::Value> cast(mlir::Value input, mlir::Type from, mlir::Type to, bool fromUnsigned,
+                                    bool toUnsigned);
+  /// Combines two elements (reductions and atomics).
+  mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b);
+  /// The neutral element of a combination.
+  mlir::Value neutral(tile::CombineKind kind, mlir::Type type);
+
+private:
+  mlir::Value divide(mlir::Value a, mlir::Value b, bool isUnsigned, bool truncating, bool remainder);
+  mlir::Value integerFromFloat(mlir::Value input, mlir::Type to, bool toUnsigned);
+  mlir::Value f8FromFloat(mlir::Value input, mlir::Type to);
+  mlir::Value floatFromF8(mlir::Value input, mlir::Type from, mlir::Type to);
+  mlir::Value tf32FromFloat(mlir::Value input);
+  mlir::Value resize(mlir::Value input, mlir::Type to, bool isUnsigned);
+  mlir::Value math(mlir::Operation *op, llvm::ArrayRef<mlir::Value> inputs, mlir::Type element);
+  mlir::Value constant(mlir::Type type, double value);
+  mlir::Value integer(mlir::Type type, int64_t value);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  const Machine &machine;
+};
+
+} // namespace tilec
+
+#endif // TILEC_CONVERSION_TILEGPUTONVVM_SCALAROPS_H

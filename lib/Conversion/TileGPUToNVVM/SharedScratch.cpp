@@ -1,0 +1,114 @@
+// Scalars and vectors in shared memory; shuffles.
+#include "SharedScratch.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tilec;
+
+static int64_t bytesOf(Type type) {
+  return type.isIndex() ? 8 : std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
+}
+
+SharedScratch::SharedScratch(Lowering &lowering, Value address, Type type)
+    : lowering(lowering), address(address), type(type), memoryType(type), bytes(bytesOf(type)) {
+  if (type.isInteger(1))
+    memoryType = IntegerType::get(type.getContext(), 8);
+  if (type.isIndex())
+    memoryType = IntegerType::get(type.getContext(), 64);
+}
+
+Value SharedScratch::pointer(Value byteOffset) {
+  auto pointerType = LLVM::LLVMPointerType::get(type.getContext(), 3);
+  return LLVM::IntToPtrOp::create(lowering.builder, lowering.loc(), pointerType, lowering.add(address, byteOffset));
+}
+
+void SharedScratch::store(Value value, Value element) { storeAt(value, lowering.mulConstant(element, bytes)); }
+
+Value SharedScratch::load(Value element) { return loadAt(1, lowering.mulConstant(element, bytes))[0]; }
+
+void SharedScratch::storeAt(ValueRange values, Value byteOffset) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  auto inMemory = [&](Value value) -> Value {
+    if (type.isInteger(1))
+      return arith::ExtUIOp::create(builder, loc, memoryType, value);
+    if (type.isIndex())
+      return arith::IndexCastOp::create(builder, loc, memoryType, value);
+    return value;
+  };
+  Value packed = inMemory(values[0]);
+  if (values.size() > 1) {
+    packed = LLVM::PoisonOp::create(builder, loc, VectorType::get(values.size(), memoryType));
+    for (auto [i, value] : llvm::enumerate(values))
+      packed = LLVM::InsertElementOp::create(builder, loc, packed, inMemory(value),
+                                             LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i)));
+  }
+  LLVM::StoreOp::create(builder, loc, packed, pointer(byteOffset), /*alignment=*/bytes * values.size());
+}
+
+SmallVector<Value, 8> SharedScratch::loadAt(unsigned count, Value byteOffset) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  Type loaded = count == 1 ? memoryType : Type(VectorType::get(count, memoryType));
+  Value packed = LLVM::LoadOp::create(builder, loc, loaded, pointer(byteOffset), /*alignment=*/bytes * count);
+  SmallVector<Value, 8> values;
+  for (unsigned i = 0; i < count; ++i) {
+    Value value = packed;
+    if (count > 1)
+      value = LLVM::ExtractElementOp::create(builder, loc, packed,
+                                             LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i)));
+    if (type.isInteger(1))
+      value = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                                    arith::ConstantIntOp::create(builder, loc, 0, 8));
+    if (type.isIndex())
+      value = arith::IndexCastOp::create(builder, loc, type, value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+// Splits a scalar into 32-bit words, applies `exchange` to each and puts it together again.
+static Value exchangeWords(OpBuilder &builder, Location loc, Value value, function_ref<Value(Value)> exchange) {
+  Type type = value.getType(), i32 = builder.getI32Type();
+  if (type.isIndex()) {
+    Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+    return arith::IndexCastOp::create(builder, loc, type, exchangeWords(builder, loc, wide, exchange));
+  }
+  unsigned bits = type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  Value word = isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, integer, value)) : value;
+  Value result;
+  if (bits == 64) {
+    Value shift = arith::ConstantIntOp::create(builder, loc, 32, 64);
+    Value low = exchange(arith::TruncIOp::create(builder, loc, i32, word));
+    Value high =
+        exchange(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, word, shift)));
+    Value wide = arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, integer, high), shift);
+    result = arith::OrIOp::create(builder, loc, wide, arith::ExtUIOp::create(builder, loc, integer, low));
+  } else if (bits == 32) {
+    result = exchange(word);
+  } else {
+    Value wide = exchange(arith::ExtUIOp::create(builder, loc, i32, word));
+    result = arith::TruncIOp::create(builder, loc, integer, wide);
+  }
+  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, type, result)) : result;
+}
+
+static Value shuffleWord(OpBuilder &builder, Location loc, Value word, Value lane, NVVM::ShflKind kind) {
+  Value all = arith::ConstantIntOp::create(builder, loc, -1, 32),
+        clamp = arith::ConstantIntOp::create(builder, loc, 31, 32);
+  return NVVM::ShflOp::create(builder, loc, builder.getI32Type(), all, word, lane, clamp, kind, UnitAttr());
+}
+
+Value tilec::shuffleXor(OpBuilder &builder, Location loc, Value value, uint32_t mask) {
+  Value lane = arith::ConstantIntOp::create(builder, loc, mask, 32);
+  return exchangeWords(builder, loc, value,
+                       [&](Value word) { return shuffleWord(builder, loc, word, lane, NVVM::ShflKind::bfly); });
+}
+
+Value tilec::shuffleIndex(OpBuilder &builder, Location loc, Value value, Value source) {
+  return exchangeWords(builder, loc, value,
+                       [&](Value word) { return shuffleWord(builder, loc, word, source, NVVM::ShflKind::idx); });
+}

@@ -1,0 +1,56 @@
+// Costs of layouts: accesses of global and shared memory, conversions, reductions. The unit is a quarter of a cycle in
+// which a warp occupies its issue slot or a pipe of the multiprocessor; the model only ranks layouts.
+#ifndef TILEC_TRANSFORMS_INFERLAYOUTSCOST_H
+#define TILEC_TRANSFORMS_INFERLAYOUTSCOST_H
+
+#include "InferLayoutsRules.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace tilec {
+
+/// How a tile lies in global memory.
+struct GlobalPattern {
+  /// The dimension of the tile that runs along memory with step 1 (`vector` may be more than 1) or -1 (it is not).
+  std::optional<unsigned> contiguous;
+  /// Elements that one access can move, by alignment and bounds.
+  uint32_t vector = 1;
+  /// The tile's dimensions from the contiguous one to the slowest.
+  llvm::SmallVector<unsigned, 4> order;
+};
+
+GlobalPattern globalPattern(const GlobalOperation &global);
+
+/// The layout for coalesced access by whole vectors, fewer elements where threads would be left without any.
+Layout coalescedLayout(RankedTensorType type, llvm::ArrayRef<unsigned> order, uint32_t vector, int64_t warps);
+
+/// A layout for tiles that no access and no instruction puts a demand on.
+Layout defaultLayout(RankedTensorType type, int64_t warps);
+
+class LayoutCosts {
+public:
+  /// Conversions through more than `scratchLimit` bytes of shared memory are to be avoided.
+  explicit LayoutCosts(int64_t scratchLimit) : scratchLimit(scratchLimit) {}
+
+  /// A tile of `type` from one layout to another.
+  int64_t conversion(tilegpu::LayoutAttr from, tilegpu::LayoutAttr to, mlir::RankedTensorType type);
+
+  int64_t globalAccess(const GlobalPattern &pattern, const Layout &layout, mlir::RankedTensorType type, bool isStore);
+
+  /// `rowDim` and `columnDim` are the value's dimensions of which the buffer's last one is `columnDim`.
+  int64_t sharedAccess(const Layout &layout, mlir::RankedTensorType type, unsigned columnDim);
+
+  int64_t reduction(const Layout &layout, unsigned dim);
+
+  /// Issue slots of an element-wise operation.
+  static int64_t elementwise(const Layout &layout) { return cyclesToUnits(layout.numRegisters()); }
+
+private:
+  static int64_t cyclesToUnits(int64_t cycles) { return 4 * cycles; }
+
+  int64_t scratchLimit;
+  llvm::DenseMap<std::tuple<mlir::Attribute, mlir::Attribute, mlir::Type>, int64_t> conversions;
+};
+
+} // namespace tilec
+
+#endif // TILEC_TRANSFORMS_INFERLAYOUTSCOST_H
