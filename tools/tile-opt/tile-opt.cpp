@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Conversion/Passes.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Transforms/Passes.h"
 
@@ -11,5 +12,6 @@ int main(int argc, char **argv) {
                   tilec::tile::TileDialect, tilec::tilegpu::TileGPUDialect>();
   mlir::registerTransformsPasses();
   tilec::registerTilecPasses();
+  tilec::registerConversionPasses();
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tilec pass tester\n", registry));
 }

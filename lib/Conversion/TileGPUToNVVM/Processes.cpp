@@ -97,6 +97,7 @@ LogicalResult ProcessEmitter::emitBody(const Role &role) {
 LogicalResult ProcessEmitter::emitRole(const Role &role) {
   setRegisters(role);
   setGroup(role);
+  lowering.addressBuffers();
   return emitBody(role);
 }
 
