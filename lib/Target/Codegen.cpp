@@ -6,6 +6,8 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -50,6 +52,24 @@ Expected<std::unique_ptr<TargetMachine>> createTargetMachine(const CodegenOption
     return makeError("LLVM has no machine for " + options.machine->name);
   return machine;
 }
+
+/// Keeps what LLVM's passes complain of. The default handler prints it and ends the program.
+class ErrorKeeper : public DiagnosticHandler {
+public:
+  explicit ErrorKeeper(std::string &errors) : errors(errors) {}
+  bool handleDiagnostics(const DiagnosticInfo &info) override {
+    if (info.getSeverity() != DS_Error)
+      return true;
+    raw_string_ostream os(errors);
+    DiagnosticPrinterRawOStream printer(os);
+    info.print(printer);
+    os << '\n';
+    return true;
+  }
+
+private:
+  std::string &errors;
+};
 
 /// Every inline assembly may synchronise threads, so that none may be copied into the arms of a branch. The MLIR
 /// operation cannot say so; without this, jump threading doubles barriers and the kernel hangs.
@@ -113,6 +133,8 @@ Expected<std::string> printPTX(Module &module, TargetMachine &machine) {
 
 Expected<std::string> emitKernelPTX(mlir::ModuleOp module, const CodegenOptions &options) {
   LLVMContext context;
+  std::string errors;
+  context.setDiagnosticHandler(std::make_unique<ErrorKeeper>(errors));
   auto machine = createTargetMachine(options);
   if (!machine)
     return machine.takeError();
@@ -120,18 +142,21 @@ Expected<std::string> emitKernelPTX(mlir::ModuleOp module, const CodegenOptions 
   if (!result)
     return result.takeError();
   optimise(**result, **machine, options.optLevel);
-  return printPTX(**result, **machine);
+  Expected<std::string> text = printPTX(**result, **machine);
+  if (errors.empty())
+    return text;
+  consumeError(text.takeError());
+  return makeError(errors);
 }
 
 /// The same, where a fatal error of LLVM on this thread is an error of the result if crash recovery is on.
 Expected<std::string> emitKernelPTXSafely(const KernelModule &kernel, const CodegenOptions &options) {
-  Expected<std::string> result = makeError("LLVM failed on kernel `" + kernel.entry + "`");
+  std::optional<Expected<std::string>> result;
   CrashRecoveryContext recovery;
-  recovery.RunSafely([&] {
-    consumeError(result.takeError());
-    result = emitKernelPTX(*kernel.module, options);
-  });
-  return result;
+  recovery.RunSafely([&] { result.emplace(emitKernelPTX(*kernel.module, options)); });
+  if (!result)
+    return makeError("LLVM stopped at kernel `" + kernel.entry + "`");
+  return std::move(*result);
 }
 
 /// The text after the directives .version, .target and .address_size.
