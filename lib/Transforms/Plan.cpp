@@ -123,10 +123,29 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     plan.set("warps", builder.getI64IntegerAttr(warps));
     plan.set("groups", builder.getI64IntegerAttr(groups));
     plan.set("tma", builder.getBoolAttr(wgmma));
+    if (wgmma)
+      planRegisters(plan, dots, groups);
     plan.set("raster", builder.getI64IntegerAttr(dots.empty() ? 0 : 8));
     if (auto registers = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs")))
       plan.set("maxregs", registers);
     kernel->setAttr("plan", plan.getDictionary(kernel.getContext()));
+  }
+
+  // A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
+  // producer warp rounds up to a group. Where a thread's accumulators and about 28 other values exceed that, a whole
+  // producer group gives its registers to the consumers (`setmaxnreg`).
+  void planRegisters(NamedAttrList &plan, ArrayRef<DotFacts> dots, int64_t groups) {
+    int64_t peak = 28;
+    for (const DotFacts &facts : dots)
+      peak += facts.m / 64 / groups * facts.n / 2;
+    int64_t launch = std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8;
+    if (peak <= launch)
+      return;
+    constexpr int64_t producer = 24;
+    int64_t consumer = std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
+    Builder builder(&getContext());
+    plan.set("producer_registers", builder.getI64IntegerAttr(producer));
+    plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
   }
 
   void setMma(const DotFacts &facts, StringRef kind, int64_t m, int64_t n, int64_t k, int64_t warpsM, int64_t warpsN) {

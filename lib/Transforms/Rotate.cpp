@@ -25,7 +25,11 @@ struct LoopTransfers {
   // something that depends on the loop's carried values.
   bool collect() {
     for (Operation &op : loop.getBody()->without_terminator()) {
-      if (auto acquire = dyn_cast<tilegpu::AcquireOp>(op))
+      auto acquire = dyn_cast<tilegpu::AcquireOp>(op);
+      // A producer process of its own runs ahead by itself.
+      if (acquire && acquire.getChan().getDefiningOp<tilegpu::ChanOp>().getEngine() == "tma")
+        return false;
+      if (acquire)
         lead = std::min(lead, acquire.getChan().getType().getSlots() - 1);
       if (isa<tilegpu::AcquireOp, tilegpu::FillOp, tilegpu::CommitOp>(op))
         puts.push_back(&op);

@@ -217,8 +217,15 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     for (Operation &op : body)
       if (!isa<tilegpu::ChanOp, tilegpu::AllocOp, tile::ArgOp, tile::ViewOp>(op) && !shared.contains(&op))
         old.push_back(&op);
-    emitProcess(builder, kernel, consumer, old, "consumer", kernel.getWarps(), kernel.getGroups(), false);
-    emitProcess(builder, kernel, producer, old, "producer", 1, 1, true);
+    auto registers = [&](StringRef name) {
+      auto planned = kernel.getPlan().getAs<IntegerAttr>(name);
+      return planned ? planned.getInt() : 0;
+    };
+    int64_t given = registers("producer_registers");
+    emitProcess(builder, kernel, consumer, old,
+                {"consumer", static_cast<int64_t>(kernel.getWarps()), static_cast<int64_t>(kernel.getGroups()),
+                 registers("consumer_registers"), false});
+    emitProcess(builder, kernel, producer, old, {"producer", given ? 4 : 1, 1, given, true});
     for (Operation *op : llvm::reverse(old)) {
       op->dropAllUses();
       op->erase();
@@ -256,9 +263,16 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     return nullptr;
   }
 
-  static void emitProcess(OpBuilder &builder, tilegpu::KernelOp kernel, Projection &role, ArrayRef<Operation *> old,
-                          StringRef name, int64_t warps, int64_t replicas, bool elected) {
-    auto process = tilegpu::ProcessOp::create(builder, kernel.getLoc(), name, warps, replicas, 0, elected);
+  struct Role {
+    StringRef name;
+    int64_t warps, replicas, registers;
+    bool elected;
+  };
+
+  static void emitProcess(OpBuilder &builder, tilegpu::KernelOp kernel, Projection &projection,
+                          ArrayRef<Operation *> old, const Role &role) {
+    auto process = tilegpu::ProcessOp::create(builder, kernel.getLoc(), role.name, role.warps, role.replicas,
+                                              role.registers, role.elected);
     Block *block = &process.getBody().emplaceBlock();
     OpBuilder inner = OpBuilder::atBlockEnd(block);
     IRMapping map;
@@ -268,8 +282,8 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
         for (Value result : op.getResults())
           map.map(result, result);
     for (Operation *op : old)
-      if (role.isNeeded(op))
-        role.cloneTopLevel(op, inner, map);
+      if (projection.isNeeded(op))
+        projection.cloneTopLevel(op, inner, map);
   }
 };
 

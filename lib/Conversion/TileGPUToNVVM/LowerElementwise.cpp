@@ -57,6 +57,8 @@ static void truncatePairs(OpBuilder &builder, Location loc, ArrayRef<Value> inpu
 }
 
 LogicalResult Lowering::lowerElementwise(Operation *op) {
+  if (lowerAffineCompare(op))
+    return success();
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";
   Value result = op->getResult(0);

@@ -149,7 +149,8 @@ private:
   // LowerElementwise.cpp
   llvm::LogicalResult lowerConstant(mlir::Operation *op);
   llvm::LogicalResult lowerElementwise(mlir::Operation *op);
-  llvm::LogicalResult lowerCompare(mlir::Operation *op);
+  // LowerCompare.cpp: false where the operands are not affine in positions.
+  bool lowerAffineCompare(mlir::Operation *op);
   // LowerTile.cpp
   llvm::LogicalResult lowerPos(tile::PosOp op);
   llvm::LogicalResult lowerBroadcast(tile::BroadcastOp op);
