@@ -1,0 +1,104 @@
+// Modules and kernels: one tile.kernel for each variant and specialisation, with its launch arguments.
+#include "Generator.h"
+
+#include "tilec/IRGen/IRGen.h"
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::sema;
+
+OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRContext &context,
+                                          DiagnosticEngine &diagnostics) {
+  context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(UnknownLoc::get(&context));
+  OpBuilder builder(module->getBodyRegion());
+  bool failed = false;
+  SmallVector<Attribute> kernels;
+  StringRef previous;
+  for (const Kernel &kernel : program.kernels) {
+    if (kernel.name != previous)
+      kernels.push_back(
+          builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.name)),
+                                     builder.getNamedAttr("arguments", launchArguments(kernel, builder)),
+                                     builder.getNamedAttr("contracts", launchContracts(kernel, builder))}));
+    previous = kernel.name;
+    Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
+    if (fast.when.size() > general.when.size())
+      failed |= !Generator(kernel, fast, diagnostics, builder).generate();
+    failed |= !Generator(kernel, general, diagnostics, builder).generate();
+  }
+  (*module)->setAttr("tilec.kernels", builder.getArrayAttr(kernels));
+  if (failed)
+    return nullptr;
+  return module;
+}
+
+bool Generator::generate() {
+  OpBuilder::InsertionGuard guard(builder);
+  loc = location(kernel.range);
+  auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix.str(), kernel.name,
+                                   launchArguments(kernel, builder), launchContracts(kernel, builder),
+                                   builder.getArrayAttr(specialization.when), annotationsOf(kernel.annotations));
+  builder.createBlock(&op.getBody());
+  declareArguments();
+  emitStages();
+  return !failed;
+}
+
+void Generator::declareArguments() {
+  for (const Parameter &parameter : kernel.parameters)
+    if (parameter.variable)
+      declareVariable(*parameter.variable);
+  for (const Parameter &parameter : kernel.parameters)
+    if (parameter.tensor)
+      declareTensor(*parameter.tensor);
+  for (const Tensor *temp : kernel.temps)
+    unsupported(temp->range, "`temp`", builder.getI1Type());
+}
+
+Value Generator::integerArgument(StringRef name, mlir::Type type) {
+  auto found = specialization.arguments.find(name);
+  ArgumentFacts facts = found == specialization.arguments.end() ? ArgumentFacts() : found->second;
+  if (std::optional<int64_t> constant = facts.constant())
+    return integerLike(type, *constant);
+  auto attribute = [&](std::optional<int64_t> value) {
+    return value ? builder.getI64IntegerAttr(*value) : IntegerAttr();
+  };
+  return tile::ArgOp::create(builder, loc, type, builder.getStringAttr(name),
+                             facts.divisible > 1 ? builder.getI64IntegerAttr(facts.divisible) : IntegerAttr(),
+                             /*align=*/IntegerAttr(), attribute(facts.min), attribute(facts.max));
+}
+
+void Generator::declareVariable(const Variable &variable) {
+  loc = location(variable.range);
+  mlir::Type type = elementType(variable.type);
+  if (isInteger(variable.type.element)) {
+    variables[&variable] = integerArgument(variable.name, type);
+    return;
+  }
+  variables[&variable] = tile::ArgOp::create(builder, loc, type, builder.getStringAttr(variable.name), IntegerAttr(),
+                                             IntegerAttr(), IntegerAttr(), IntegerAttr());
+}
+
+void Generator::declareTensor(const Tensor &tensor) {
+  loc = location(tensor.range);
+  int64_t natural = std::max(getBitWidth(tensor.element) / 8, 1u);
+  IntegerAttr align = builder.getI64IntegerAttr(std::max(specialization.alignment, natural));
+  Value base =
+      tile::ArgOp::create(builder, loc, tile::PtrType::get(builder.getContext()), builder.getStringAttr(tensor.name),
+                          IntegerAttr(), align, IntegerAttr(), IntegerAttr());
+  SmallVector<Value> sizes, strides;
+  for (const sema::Expr *size : tensor.shape)
+    sizes.push_back(emit(size));
+  for (const sema::Expr *stride : tensor.strides)
+    strides.push_back(emit(stride));
+  for (size_t d = strides.size(); d < sizes.size(); ++d)
+    strides.push_back(integerArgument(strideName(tensor, d), builder.getIndexType()));
+  loc = location(tensor.range);
+  mlir::Type element = tensor.element == ScalarKind::Index ? builder.getI64Type() : elementType(tensor.element);
+  tile::Access access = tensor.access == TensorAccess::In    ? tile::Access::in
+                        : tensor.access == TensorAccess::Out ? tile::Access::out
+                                                             : tile::Access::inout;
+  auto type = tile::ViewType::get(builder.getContext(), sizes.size(), element);
+  tensors[&tensor] = tile::ViewOp::create(builder, loc, type, tensor.name, access, base, sizes, strides, align);
+}

@@ -1,0 +1,116 @@
+// The fast and the general variant of a kernel.
+#include "Specialization.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tilec;
+using namespace tilec::sema;
+
+std::string tilec::strideName(const Tensor &tensor, size_t dimension) {
+  return tensor.name + ".stride" + std::to_string(dimension);
+}
+
+ArrayAttr tilec::hostCondition(Builder &builder, StringRef op, Attribute x, Attribute y) {
+  return builder.getArrayAttr({builder.getStringAttr(op), x, y});
+}
+
+Specialization tilec::makeGeneral(const Kernel &kernel, Builder &builder) {
+  Specialization result;
+  result.suffix = "general";
+  for (const Parameter &parameter : kernel.parameters)
+    if (const Variable *variable = parameter.variable; variable && isInteger(variable->type.element)) {
+      ArgumentFacts &facts = result.arguments[variable->name];
+      facts.divisible = variable->divisible;
+      facts.min = variable->min;
+      facts.max = variable->max;
+      if (variable->kind == VariableKind::Dimension)
+        facts.min = std::max<int64_t>(facts.min.value_or(0), 0);
+    }
+  for (const HostExpr &condition : kernel.when)
+    result.when.push_back(toAttribute(condition, builder));
+  return result;
+}
+
+namespace {
+
+/// Adds facts to a specialisation together with the conditions that make them true.
+class FactAdder {
+public:
+  FactAdder(Specialization &target, Builder &builder) : target(target), builder(builder) {}
+
+  void requireDivisible(StringRef name, int64_t divisor) {
+    ArgumentFacts &facts = target.arguments[name];
+    std::optional<int64_t> constant = facts.constant();
+    if (divisor <= 1 || facts.divisible % divisor == 0 || constant)
+      return;
+    facts.divisible = std::lcm(facts.divisible, divisor);
+    Attribute rest = hostCondition(builder, "rem", builder.getStringAttr(name), builder.getI64IntegerAttr(divisor));
+    target.when.push_back(hostCondition(builder, "eq", rest, builder.getI64IntegerAttr(0)));
+  }
+
+  void requireBelow(StringRef name, int64_t limit) {
+    ArgumentFacts &facts = target.arguments[name];
+    if (facts.max && *facts.max < limit)
+      return;
+    facts.max = limit - 1;
+    target.when.push_back(hostCondition(builder, "lt", builder.getStringAttr(name), builder.getI64IntegerAttr(limit)));
+  }
+
+  void requireEqual(StringRef name, int64_t value) {
+    ArgumentFacts &facts = target.arguments[name];
+    facts.min = facts.max = value;
+    target.when.push_back(hostCondition(builder, "eq", builder.getStringAttr(name), builder.getI64IntegerAttr(value)));
+  }
+
+private:
+  Specialization &target;
+  Builder &builder;
+};
+
+} // namespace
+
+// Elements of 16 bytes.
+static int64_t vectorElements(const Tensor &tensor) { return 128 / std::max(getBitWidth(tensor.element), 8u); }
+
+static const Variable *asArgument(const sema::Expr *expr) {
+  auto *ref = llvm::dyn_cast<VariableRef>(expr);
+  return ref && ref->variable->kind == VariableKind::Dimension ? ref->variable : nullptr;
+}
+
+// A tensor with a row length that can never be whole vectors does not gain from requirements on it.
+static void requireRows(const Tensor &tensor, FactAdder &facts) {
+  if (tensor.stridesKind == TensorStrides::Dynamic) {
+    for (size_t d = 0; d + 1 < tensor.shape.size(); ++d)
+      facts.requireDivisible(strideName(tensor, d), vectorElements(tensor));
+    facts.requireEqual(strideName(tensor, tensor.shape.size() - 1), 1);
+    return;
+  }
+  if (tensor.stridesKind == TensorStrides::Explicit) {
+    for (const sema::Expr *stride : tensor.strides)
+      if (const Variable *variable = asArgument(stride))
+        facts.requireDivisible(variable->name, vectorElements(tensor));
+    return;
+  }
+  if (const Variable *last = asArgument(tensor.shape.back()))
+    facts.requireDivisible(last->name, vectorElements(tensor));
+}
+
+Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
+  Specialization result = makeGeneral(kernel, builder);
+  result.suffix = "fast";
+  result.alignment = 16;
+  FactAdder facts(result, builder);
+  for (const Parameter &parameter : kernel.parameters) {
+    if (!parameter.tensor)
+      continue;
+    result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
+                                        builder.getI64IntegerAttr(result.alignment)));
+    if (!parameter.tensor->shape.empty())
+      requireRows(*parameter.tensor, facts);
+  }
+  for (const Parameter &parameter : kernel.parameters)
+    if (parameter.variable && parameter.variable->kind == VariableKind::Dimension)
+      facts.requireBelow(parameter.variable->name, int64_t(1) << 31);
+  return result;
+}

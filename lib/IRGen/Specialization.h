@@ -1,0 +1,54 @@
+// What a variant of a kernel may assume beyond its contracts, and the conditions by which the launcher picks it.
+#ifndef TILEC_LIB_IRGEN_SPECIALIZATION_H
+#define TILEC_LIB_IRGEN_SPECIALIZATION_H
+
+#include "mlir/IR/Builders.h"
+#include "tilec/Sema/TypedStmt.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tilec {
+
+/// Facts about one integer launch argument.
+struct ArgumentFacts {
+  int64_t divisible = 1;
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+
+  /// The value, where the facts leave only one.
+  std::optional<int64_t> constant() const { return min && max && *min == *max ? min : std::nullopt; }
+};
+
+struct Specialization {
+  /// Appended to the variant's name: "fast" or "general".
+  llvm::StringRef suffix;
+  /// By name: dimensions, integer scalars and strides ("A.stride0").
+  llvm::StringMap<ArgumentFacts> arguments;
+  /// Alignment of every tensor's address in bytes; 0 for that of its element.
+  int64_t alignment = 0;
+  /// Conditions of the launcher, those of the kernel first.
+  llvm::SmallVector<mlir::Attribute> when;
+};
+
+/// Only what contracts say.
+Specialization makeGeneral(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// Tensors start at multiples of 16 bytes; last dimensions of contiguous tensors and dynamic strides are multiples of
+/// 16 bytes, a dynamic last stride is 1; dimensions are below 2^31.
+Specialization makeFast(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// The IR form of a host expression.
+mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);
+
+/// `[op, x, y]`.
+mlir::ArrayAttr hostCondition(mlir::Builder &builder, llvm::StringRef op, mlir::Attribute x, mlir::Attribute y);
+
+/// "A.stride0".
+std::string strideName(const sema::Tensor &tensor, size_t dimension);
+
+/// The entries of the reflection for a kernel: arguments, and contracts with their text.
+mlir::ArrayAttr launchArguments(const sema::Kernel &kernel, mlir::Builder &builder);
+mlir::ArrayAttr launchContracts(const sema::Kernel &kernel, mlir::Builder &builder);
+
+} // namespace tilec
+
+#endif // TILEC_LIB_IRGEN_SPECIALIZATION_H
