@@ -1,0 +1,159 @@
+// Names: look-up, declaration, and what is said of names that are unknown.
+#include "Analyzer.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace tilec;
+using namespace tilec::sema;
+
+DiagnosticBuilder Analyzer::report(SourceRange range, diag::Kind kind) {
+  if (getKindInfo(kind).severity == Severity::Error)
+    foundError = true;
+  return globals.report(range, kind);
+}
+
+void Analyzer::refuse(llvm::StringRef key, SourceRange range) {
+  if (!getNotBuilt(key).empty())
+    refusals.emplace_back(key, range);
+}
+
+Symbol *Analyzer::find(llvm::StringRef name) const {
+  if (scope)
+    if (Symbol *symbol = scope->find(name))
+      return symbol;
+  return globals.find(name);
+}
+
+/// Declares a name in the innermost scope; a visible one is never redeclared (rule 3). After the error the new
+/// declaration holds, so that its uses are not reported as well.
+Symbol *Analyzer::declare(const ast::Identifier &name, SymbolKind kind) {
+  Symbol *symbol = globals.create(kind, name.name, name.range);
+  if (Symbol *previous = find(name.name)) {
+    if (!previous->range.isValid()) {
+      report(name.range, diag::err_redeclares_builtin) << name.name;
+    } else {
+      DiagnosticBuilder builder = report(name.range, diag::err_redeclared) << name.name;
+      builder.note(previous->range, diag::note_declared_here) << name.name;
+    }
+  }
+  scope->add(symbol);
+  return symbol;
+}
+
+static llvm::StringRef describe(const Symbol *symbol) {
+  switch (symbol->kind) {
+  case SymbolKind::Constant:
+    return "a constant";
+  case SymbolKind::TypeConstant:
+    return "a type";
+  case SymbolKind::Function:
+    return "a function";
+  case SymbolKind::Builtin:
+    return "a built-in function";
+  case SymbolKind::Variable:
+    return symbol->variable->kind == VariableKind::Dimension ? "a dimension" : "a value";
+  case SymbolKind::Tensor:
+    return "a tensor";
+  case SymbolKind::Axis:
+    return "an axis";
+  case SymbolKind::AlgorithmLet:
+    return "an algorithm-level value";
+  case SymbolKind::Absent:
+  case SymbolKind::Poison:
+    return "a name";
+  }
+  return "a name";
+}
+
+/// In a tiled nest an unknown subscript is a typo or an axis that needs a loop; the loop over the tensor's dimension is
+/// offered where the subscript tells it.
+void Analyzer::reportUnknown(const ast::Identifier &name, bool inSubscript) {
+  std::vector<llvm::StringRef> candidates;
+  for (const Scope *s = scope; s; s = s->getParent())
+    for (const auto &entry : s->getNames())
+      candidates.push_back(entry.getKey());
+  for (const auto &entry : globals.getNames())
+    candidates.push_back(entry.getKey());
+  llvm::StringRef similar = findSimilar(name.name, candidates);
+  if (inSubscript && inParallel && functionStack.empty()) {
+    DiagnosticBuilder builder = report(name.range, diag::err_unknown_axis_in_parallel) << name.name;
+    if (!similar.empty())
+      builder << FixIt::replacement(name.range, similar);
+    return;
+  }
+  DiagnosticBuilder builder = report(name.range, diag::err_unknown_name) << name.name;
+  if (!similar.empty()) {
+    builder << FixIt::replacement(name.range, similar);
+    builder.note(name.range, diag::note_similar_name) << similar;
+  }
+}
+
+Symbol *Analyzer::resolve(const ast::Identifier &name, bool inSubscript) {
+  Symbol *symbol = find(name.name);
+  if (!symbol) {
+    reportUnknown(name, inSubscript);
+    return nullptr;
+  }
+  return symbol;
+}
+
+const Axis *Analyzer::resolveAxis(const ast::Identifier &name) {
+  Symbol *symbol = find(name.name);
+  if (symbol && symbol->kind == SymbolKind::Axis)
+    return symbol->axis;
+  if (symbol && symbol->kind == SymbolKind::Poison)
+    return nullptr;
+  if (symbol) {
+    DiagnosticBuilder builder = report(name.range, diag::err_not_an_axis) << name.name << describe(symbol);
+    if (symbol->range.isValid())
+      builder.note(symbol->range, diag::note_declared_here) << name.name;
+    return nullptr;
+  }
+  if (!functionStack.empty()) {
+    const ast::FunctionDecl *function = functionStack.back();
+    DiagnosticBuilder builder = report(name.range, diag::err_function_foreign_axis) << name.name << function->name.name;
+    if (function->axes.empty())
+      builder << FixIt::insertion(function->name.range.end, ("[" + name.name + "]").str());
+    return nullptr;
+  }
+  report(name.range, diag::err_unknown_axis) << name.name;
+  return nullptr;
+}
+
+std::optional<ScalarKind> Analyzer::resolveScalar(const ast::ScalarRef &scalar) {
+  if (scalar.kind)
+    return scalar.kind;
+  Symbol *symbol = resolve(scalar.name);
+  if (!symbol || symbol->kind == SymbolKind::Poison)
+    return std::nullopt;
+  if (symbol->kind == SymbolKind::TypeConstant)
+    return symbol->scalar;
+  DiagnosticBuilder builder = report(scalar.range, diag::err_not_a_type) << scalar.name.name << describe(symbol);
+  if (symbol->range.isValid())
+    builder.note(symbol->range, diag::note_declared_here) << scalar.name.name;
+  return std::nullopt;
+}
+
+/// A declared type; in a function the axes that its call lifts over are added.
+std::optional<Type> Analyzer::resolveType(const ast::TypeRef &type) {
+  std::optional<ScalarKind> element = resolveScalar(type.scalar);
+  bool failed = !element;
+  Type result;
+  for (const ast::Identifier &name : type.axes) {
+    const Axis *axis = resolveAxis(name);
+    if (!axis) {
+      failed = true;
+    } else if (result.has(axis)) {
+      report(name.range, diag::err_repeated_axis) << name.name;
+      failed = true;
+    } else {
+      result.axes.push_back(axis);
+    }
+  }
+  if (failed)
+    return std::nullopt;
+  result.element = *element;
+  for (const Axis *axis : liftedAxes)
+    if (!result.has(axis))
+      result.axes.push_back(axis);
+  return result;
+}
