@@ -57,7 +57,8 @@ static int64_t widestVector(const GlobalOperation &global, const AffineIndex &in
 static void findContiguous(const GlobalOperation &global, GlobalPattern &pattern) {
   for (unsigned last = global.subscripts.size(); last-- > 0;) {
     APInt stride;
-    if (!matchPattern(global.view.getStrides()[last], m_ConstantInt(&stride)) || stride != 1)
+    tile::ViewOp view = global.view;
+    if (!matchPattern(view.getStrides()[last], m_ConstantInt(&stride)) || stride != 1)
       continue;
     std::optional<AffineIndex> index = affineIndex(global.subscripts[last]);
     if (!index)
@@ -122,7 +123,8 @@ int64_t LayoutCosts::globalAccess(const GlobalPattern &pattern, const Layout &la
   std::set<Coordinates> lines, sectors;
   for (uint32_t lane = 0; lane < lanesPerWarp; ++lane) {
     Coordinates place = layout.coordinates(0, lane, 0);
-    if (llvm::any_of(llvm::zip(place, type.getShape()), [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
+    if (llvm::any_of(llvm::zip(place, type.getShape()),
+                     [](auto pair) { return std::get<0>(pair) >= std::get<1>(pair); }))
       continue;
     auto touch = [&](std::set<Coordinates> &set, int64_t unit) {
       Coordinates key = place;

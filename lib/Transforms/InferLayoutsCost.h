@@ -21,10 +21,10 @@ struct GlobalPattern {
 GlobalPattern globalPattern(const GlobalOperation &global);
 
 /// The layout for coalesced access by whole vectors, fewer elements where threads would be left without any.
-Layout coalescedLayout(RankedTensorType type, llvm::ArrayRef<unsigned> order, uint32_t vector, int64_t warps);
+Layout coalescedLayout(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order, uint32_t vector, int64_t warps);
 
 /// A layout for tiles that no access and no instruction puts a demand on.
-Layout defaultLayout(RankedTensorType type, int64_t warps);
+Layout defaultLayout(mlir::RankedTensorType type, int64_t warps);
 
 class LayoutCosts {
 public:

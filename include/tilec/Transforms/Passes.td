@@ -69,4 +69,13 @@ def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::Kerne
   }];
 }
 
+def InferLayouts : Tilec_Pass<"infer-layouts", "::tilec::tilegpu::KernelOp"> {
+  let summary = "give every tile a layout";
+  let description = [{
+    Chooses for each set of tiles that operations tie together one layout among those that instructions demand and
+    memory accesses prefer, by the cost of accesses and conversions; inserts `tilegpu.convert` where layouts differ and
+    computes cheap values (constants, positions, masks) in each layout needed. Verifies the result.
+  }];
+}
+
 #endif // TILEC_TRANSFORMS_PASSES_TD
