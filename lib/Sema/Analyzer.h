@@ -56,12 +56,12 @@ private:
   // Names.cpp
   Symbol *find(llvm::StringRef name) const;
   Symbol *declare(const ast::Identifier &name, SymbolKind kind);
-  Symbol *resolve(const ast::Identifier &name, bool inSubscript = false);
+  /// `subscriptOf`: the size of the dimension that the name subscripts.
+  Symbol *resolve(const ast::Identifier &name, const Expr *subscriptOf = nullptr);
   const Axis *resolveAxis(const ast::Identifier &name);
   std::optional<ScalarKind> resolveScalar(const ast::ScalarRef &scalar);
   std::optional<Type> resolveType(const ast::TypeRef &type);
-  void reportUnknown(const ast::Identifier &name, bool inSubscript);
-  void offerAxis(DiagnosticBuilder &builder, const ast::Identifier &name);
+  void reportUnknown(const ast::Identifier &name, const Expr *subscriptOf);
   DiagnosticBuilder report(SourceRange range, diag::Kind kind);
   llvm::StringRef text(SourceRange range) const { return globals.text(range); }
   /// The source text in backticks, or "this value" where it is long.
@@ -139,9 +139,9 @@ private:
   Value checkLetIndex(const ast::IndexExpr *expr, Symbol *symbol);
   Value checkSubstitute(const ast::SubstituteExpr *expr);
   bool checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tensor, SourceRange range,
-                       std::vector<Expr *> &subscripts, bool hasElse);
+                       std::vector<Expr *> &subscripts, bool isLoad, bool hasElse);
   void warnWrongDimension(const ast::Expr *index, const Expr *subscript, Tensor *tensor, unsigned dimension,
-                          bool hasElse);
+                          bool hasElse, SourceLoc elsePlace);
   llvm::SmallVector<const Axis *, 4> axesOf(llvm::ArrayRef<Expr *> subscripts) const;
 
   // Functions.cpp
@@ -165,6 +165,7 @@ private:
   Variable *defineVariable(const ast::Identifier &name, VariableKind kind, const ast::TypeRef *declared,
                            const Value &value);
   Value combine(ast::AssignOp op, Value current, Value value, SourceRange range);
+  void beginStage(SourceRange range);
   void emit(Stmt *stmt) { out->statements.push_back(stmt); }
 
   // Stores.cpp
@@ -247,6 +248,8 @@ private:
 
   bool inParallel = false;
   unsigned numStages = 0;
+  /// The last stage is one of top-level statements, which the next such statement continues.
+  bool inSequentialStage = false;
   std::vector<EnclosingBinding> enclosing;
   /// Conditions of the enclosing ifs that hold here.
   std::vector<const Expr *> guards;

@@ -90,14 +90,20 @@ Expr *Analyzer::convertTo(const Value &value, ScalarKind element) {
   if (convertsImplicitly(element, from) || (isInteger(from) && getBitWidth(from) == 64 && isSigned(from) &&
                                             isInteger(element) && getBitWidth(element) == 64 && isSigned(element)))
     return castTo(value.expr, element, value.range);
-  DiagnosticBuilder builder = report(value.range, diag::err_needs_cast)
-                              << quote(value.range) << getSpelling(from) << getSpelling(element);
+  std::string before = (getSpelling(element) + "(").str(), after = ")";
   if (from == ScalarKind::Bool) {
-    builder << FixIt::insertion(value.range.begin, "select(") << FixIt::insertion(value.range.end, ", 1, 0)");
-  } else if (element != ScalarKind::Bool) {
-    builder << FixIt::insertion(value.range.begin, (getSpelling(element) + "(").str())
-            << FixIt::insertion(value.range.end, ")");
+    before = "select(";
+    after = ", 1, 0)";
+  } else if (element == ScalarKind::Bool) {
+    before = "";
+    after = " != 0";
   }
+  llvm::StringRef written = text(value.range);
+  bool isShort = quote(value.range).front() == '`';
+  report(value.range, diag::err_needs_cast)
+      << quote(value.range) << getSpelling(from) << getSpelling(element)
+      << before + (isShort ? written : llvm::StringRef("x")).str() + after
+      << FixIt::insertion(value.range.begin, before) << FixIt::insertion(value.range.end, after);
   return nullptr;
 }
 
@@ -135,17 +141,20 @@ std::optional<ScalarKind> Analyzer::meetTwo(const Value &a, const Value &b, bool
 }
 
 void Analyzer::reportNoMeeting(const Value &a, const Value &b) {
-  DiagnosticBuilder builder = report(SourceRange(a.range, b.range), diag::err_no_common_type)
-                              << quote(a.range) << getSpelling(a.element()) << quote(b.range)
-                              << getSpelling(b.element());
   const Value *integer = isInteger(a.element()) && isFloat(b.element()) ? &a : nullptr;
   if (isInteger(b.element()) && isFloat(a.element()))
     integer = &b;
-  if (!integer)
-    return;
-  ScalarKind target = promote(integer == &a ? b.element() : a.element());
-  builder << FixIt::insertion(integer->range.begin, (getSpelling(target) + "(").str())
-          << FixIt::insertion(integer->range.end, ")");
+  const Value &converted = integer ? *integer : b;
+  ScalarKind other = (&converted == &a ? b : a).element();
+  ScalarKind target = other == ScalarKind::Bool ? ScalarKind::Bool : promote(other);
+  bool isShort = quote(converted.range).front() == '`';
+  std::string before = (getSpelling(target) + "(").str();
+  DiagnosticBuilder builder = report(SourceRange(a.range, b.range), diag::err_no_common_type)
+                              << quote(a.range) << getSpelling(a.element()) << quote(b.range)
+                              << getSpelling(b.element())
+                              << before + (isShort ? text(converted.range) : llvm::StringRef("x")).str() + ")";
+  if (integer)
+    builder << FixIt::insertion(integer->range.begin, before) << FixIt::insertion(integer->range.end, ")");
 }
 
 std::optional<ScalarKind> Analyzer::meet(llvm::ArrayRef<Value> values, bool keeping, SourceRange range) {

@@ -234,12 +234,14 @@ Poly Facts::division(const Expr *expr, BinaryOp op, const Expr *lhs, const Expr 
 
 Poly Facts::axisAttribute(const AxisAttribute *attribute) {
   const Axis *axis = attribute->axis;
+  if (!axis->lower)
+    return Poly::invalid(); // An axis parameter.
   if (axis->rangeOf && attribute->attribute != AxisAttributeKind::Index) {
     AxisAttribute same(attribute->range, axis->rangeOf, attribute->attribute);
     return axisAttribute(&same);
   }
-  Poly start = axis->isTiles() ? toPoly(axis->lower) + Poly(axis->extent) * Poly::atom(getTileIndex(axis))
-                               : (axis->lower ? toPoly(axis->lower) : Poly::invalid());
+  Poly start =
+      axis->isTiles() ? toPoly(axis->lower) + Poly(axis->extent) * Poly::atom(getTileIndex(axis)) : toPoly(axis->lower);
   switch (attribute->attribute) {
   case AxisAttributeKind::Start:
     return start;

@@ -176,8 +176,8 @@ static void inspectBound(const Expr *expr, llvm::ArrayRef<Binding> earlier, bool
 void Analyzer::checkParallel(const ast::ParallelStmt *stmt) {
   if (inParallel || !enclosing.empty() || !functionStack.empty() || !guards.empty())
     report(stmt->range, diag::err_parallel_not_top_level);
-  else if (++numStages == 2)
-    refuse("several-stages", stmt->range);
+  else
+    beginStage(stmt->range);
   auto *result = context.create<ParallelStmt>(stmt->range);
   applyAnnotations(stmt->annotations, result->annotations);
   Scope inner(scope);
@@ -242,9 +242,11 @@ void Analyzer::checkWhile(const ast::WhileStmt *stmt) {
 
 /// Names the dimension without a bound and offers the contract that gives one.
 void Analyzer::reportUnbounded(const ast::Span &span, const Expr *upper, llvm::StringRef name) {
-  DiagnosticBuilder builder = report(span.range, diag::err_unbounded_extent) << name << text(span.range);
   const auto *ref = llvm::dyn_cast<VariableRef>(upper);
-  if (!ref || ref->variable->kind != VariableKind::Dimension || !kernelDecl || !kernelDecl->body)
+  bool isDimension = ref && ref->variable->kind == VariableKind::Dimension;
+  DiagnosticBuilder builder = report(span.range, diag::err_unbounded_extent)
+                              << name << text(span.range) << (isDimension ? ref->variable->name : std::string("N"));
+  if (!isDimension || !kernelDecl)
     return;
   std::string bound = ref->variable->name + " <= 256";
   if (kernelDecl->contracts.empty())

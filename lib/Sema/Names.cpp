@@ -27,7 +27,10 @@ Symbol *Analyzer::find(llvm::StringRef name) const {
 /// declaration holds, so that its uses are not reported as well.
 Symbol *Analyzer::declare(const ast::Identifier &name, SymbolKind kind) {
   Symbol *symbol = globals.create(kind, name.name, name.range);
-  if (Symbol *previous = find(name.name)) {
+  Symbol *previous = find(name.name);
+  // An unknown name that was reported is no declaration.
+  bool isReported = previous && previous->kind == SymbolKind::Poison && !previous->range.isValid();
+  if (previous && !isReported) {
     if (!previous->range.isValid()) {
       report(name.range, diag::err_redeclares_builtin) << name.name;
     } else {
@@ -64,9 +67,9 @@ static llvm::StringRef describe(const Symbol *symbol) {
   return "a name";
 }
 
-/// In a tiled nest an unknown subscript is a typo or an axis that needs a loop; the loop over the tensor's dimension is
-/// offered where the subscript tells it.
-void Analyzer::reportUnknown(const ast::Identifier &name, bool inSubscript) {
+/// In a tiled nest an unknown subscript is a typo or an axis that needs a loop, which is offered. The name is then
+/// poisoned in this scope, so that it is reported once.
+void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptOf) {
   std::vector<llvm::StringRef> candidates;
   for (const Scope *s = scope; s; s = s->getParent())
     for (const auto &entry : s->getNames())
@@ -74,23 +77,23 @@ void Analyzer::reportUnknown(const ast::Identifier &name, bool inSubscript) {
   for (const auto &entry : globals.getNames())
     candidates.push_back(entry.getKey());
   llvm::StringRef similar = findSimilar(name.name, candidates);
-  if (inSubscript && inParallel && functionStack.empty()) {
-    DiagnosticBuilder builder = report(name.range, diag::err_unknown_axis_in_parallel) << name.name;
-    if (!similar.empty())
-      builder << FixIt::replacement(name.range, similar);
-    return;
-  }
-  DiagnosticBuilder builder = report(name.range, diag::err_unknown_name) << name.name;
+  bool needsAxis = subscriptOf && inParallel && functionStack.empty();
+  DiagnosticBuilder builder =
+      report(name.range, needsAxis ? diag::err_unknown_axis_in_parallel : diag::err_unknown_name) << name.name;
+  if (needsAxis)
+    builder << (llvm::isa<VariableRef>(subscriptOf) ? toString(subscriptOf) : std::string("N"));
   if (!similar.empty()) {
     builder << FixIt::replacement(name.range, similar);
     builder.note(name.range, diag::note_similar_name) << similar;
   }
+  if (scope)
+    scope->add(globals.create(SymbolKind::Poison, name.name, {}));
 }
 
-Symbol *Analyzer::resolve(const ast::Identifier &name, bool inSubscript) {
+Symbol *Analyzer::resolve(const ast::Identifier &name, const Expr *subscriptOf) {
   Symbol *symbol = find(name.name);
   if (!symbol) {
-    reportUnknown(name, inSubscript);
+    reportUnknown(name, subscriptOf);
     return nullptr;
   }
   return symbol;

@@ -151,8 +151,8 @@ Value Analyzer::checkReduce(ReduceKind kind, const ast::AxisCallExpr *expr, llvm
     target = isFloat(element) ? getAccumulator(element) : ScalarKind::F32;
     if (!containsAll(target, element)) {
       report(operand.range, diag::err_needs_cast)
-          << quote(operand.range) << getSpelling(element) << "f32" << FixIt::insertion(operand.range.begin, "f32(")
-          << FixIt::insertion(operand.range.end, ")");
+          << quote(operand.range) << getSpelling(element) << "f32" << "f32(x)"
+          << FixIt::insertion(operand.range.begin, "f32(") << FixIt::insertion(operand.range.end, ")");
       return Value::error(expr->range);
     }
   }

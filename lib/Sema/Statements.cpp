@@ -21,13 +21,25 @@ Block *Analyzer::checkNested(const ast::Block *block) {
   return result;
 }
 
+void Analyzer::beginStage(SourceRange range) {
+  accesses.clear();
+  inSequentialStage = false;
+  if (++numStages == 2)
+    refuse("several-stages", range);
+}
+
 void Analyzer::checkStatement(const ast::Stmt *stmt) {
   bool isTopLevel = kernelDecl && !inParallel && enclosing.empty() && functionStack.empty();
   if (isTopLevel && isAlgorithmLevel(stmt)) {
     refuse("algorithm-level", stmt->range);
+    if (llvm::isa<ast::AssignStmt>(stmt))
+      beginStage(stmt->range);
   } else if (isTopLevel && llvm::isa<ast::LetStmt, ast::VarStmt, ast::AssignStmt, ast::ForStmt, ast::WhileStmt,
                                      ast::AxisStmt, ast::CallStmt>(stmt)) {
     refuse("top-level-statement", stmt->range);
+    if (!inSequentialStage)
+      beginStage(stmt->range);
+    inSequentialStage = true;
   }
   switch (stmt->kind) {
   case ast::StmtKind::ParallelStmt:

@@ -10,7 +10,8 @@ void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
     return checkAlgorithmStore(stmt, tensor);
   llvm::SaveAndRestore<bool> stated(axesStated, true);
   std::vector<Expr *> subscripts;
-  bool good = checkSubscripts(stmt->indices, tensor, stmt->targetRange(), subscripts, /*hasElse=*/false);
+  bool good = checkSubscripts(stmt->indices, tensor, stmt->targetRange(), subscripts, /*isLoad=*/false,
+                              /*hasElse=*/false);
   if (tensor->access == TensorAccess::In) {
     DiagnosticBuilder builder = report(stmt->target.range, diag::err_store_to_input) << tensor->name;
     builder.note(tensor->range, diag::note_declared_here)

@@ -17,7 +17,7 @@ llvm::SmallVector<const Axis *, 4> Analyzer::axesOf(llvm::ArrayRef<Expr *> subsc
 /// A bare axis from 0 to a dimension that subscripts another, shorter or unrelated dimension reads zeros (or drops
 /// stores) past its end: legal, and almost always a mistake. An `else` value says that it is meant.
 void Analyzer::warnWrongDimension(const ast::Expr *index, const Expr *subscript, Tensor *tensor, unsigned dimension,
-                                  bool hasElse) {
+                                  bool hasElse, SourceLoc elsePlace) {
   const auto *positions = llvm::dyn_cast<AxisPositions>(subscript);
   if (!positions || hasElse || !llvm::isa<ast::NameExpr>(index))
     return;
@@ -35,11 +35,13 @@ void Analyzer::warnWrongDimension(const ast::Expr *index, const Expr *subscript,
   DiagnosticBuilder builder = report(index->range, diag::warn_axis_over_other_dimension)
                               << positions->axis->name << found->second.second << sizeName << tensor->name
                               << dimension + 1;
+  if (elsePlace.isValid())
+    builder << FixIt::insertion(elsePlace, " else 0");
   builder.note(axis->range, diag::note_axis_ranges_over) << axis->name << found->second.second;
 }
 
 bool Analyzer::checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tensor, SourceRange range,
-                               std::vector<Expr *> &subscripts, bool hasElse) {
+                               std::vector<Expr *> &subscripts, bool isLoad, bool hasElse) {
   bool failed = false;
   // A subscript may mix axes freely: it computes positions.
   llvm::SaveAndRestore<bool> stated(axesStated, true);
@@ -47,7 +49,7 @@ bool Analyzer::checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tens
     Value value;
     const auto *name = llvm::dyn_cast<ast::NameExpr>(index);
     if (name) {
-      Symbol *symbol = resolve(name->name, /*inSubscript=*/true);
+      Symbol *symbol = resolve(name->name, i < tensor->shape.size() ? tensor->shape[i] : nullptr);
       value = symbol ? valueOf(symbol, name->name) : Value::error(index->range);
     } else {
       value = check(index);
@@ -56,7 +58,7 @@ bool Analyzer::checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tens
     failed |= !subscript;
     subscripts.push_back(subscript);
     if (subscript)
-      warnWrongDimension(index, subscript, tensor, i, hasElse);
+      warnWrongDimension(index, subscript, tensor, i, hasElse, isLoad ? range.end.advanced(-1) : SourceLoc());
   }
   if (indices.size() != tensor->shape.size()) {
     DiagnosticBuilder builder = report(range, diag::err_rank) << tensor->name << tensor->shape.size() << indices.size();
@@ -83,7 +85,8 @@ Value Analyzer::checkIndex(const ast::IndexExpr *expr) {
   }
   Tensor *tensor = symbol->tensor;
   std::vector<Expr *> subscripts;
-  bool good = checkSubscripts(expr->indices, tensor, expr->range, subscripts, expr->fallback != nullptr);
+  bool good =
+      checkSubscripts(expr->indices, tensor, expr->range, subscripts, /*isLoad=*/true, expr->fallback != nullptr);
   if (tensor->access == TensorAccess::Out) {
     DiagnosticBuilder builder = report(expr->range, diag::err_read_of_out) << tensor->name;
     builder.note(tensor->range, diag::note_declared_here) << tensor->name;
