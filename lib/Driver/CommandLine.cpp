@@ -140,6 +140,8 @@ void listTargets(raw_ostream &out) {
 }
 
 void listPasses(raw_ostream &out) {
+  out << left_justify("parse", 20) << "read the program\n"
+      << left_justify("irgen", 20) << "check it and write it in the tile dialect\n";
   for (const PipelineStep &step : getPipeline())
     out << left_justify(step.name, 20) << step.summary << "\n";
 }
@@ -168,7 +170,8 @@ std::optional<ExitStatus> answerQuestions(const RawOptions &raw, StringRef progr
 }
 
 bool isStep(StringRef name) {
-  return name == "parse" || any_of(getPipeline(), [&](const PipelineStep &step) { return step.name == name; });
+  return name == "parse" || name == "irgen" ||
+         any_of(getPipeline(), [&](const PipelineStep &step) { return step.name == name; });
 }
 
 /// The first name that is no step, or null.

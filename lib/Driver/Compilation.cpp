@@ -3,6 +3,7 @@
 #include "Frontend.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "tilec/IRGen/IRGen.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
@@ -83,15 +84,14 @@ bool Compilation::parseInput() {
   FileID file = loadInput(options, sources, diagnostics);
   if (!file.isValid())
     return false;
-  irDiagnostics->setStep("parse");
-  irDiagnostics->setErrorKind(diag::err_invalid_ir);
-  bool parsed = isIRInput(options) ? parseModule(file) : parseProgram(file);
-  irDiagnostics->setErrorKind(std::nullopt);
-  return parsed;
+  return isIRInput(options) ? parseModule(file) : parseProgram(file);
 }
 
 bool Compilation::parseModule(FileID file) {
+  irDiagnostics->setStep("parse");
+  irDiagnostics->setErrorKind(diag::err_invalid_ir);
   module = parseIR(file, sources, *context);
+  irDiagnostics->setErrorKind(std::nullopt);
   endTiming("parse");
   if (!module || diagnostics.hasErrors())
     return false;
@@ -111,8 +111,20 @@ bool Compilation::parseProgram(FileID file) {
     stopWith(frontend.printAST());
     return true;
   }
-  diagnostics.report({}, diag::err_cannot_lower) << "no further";
-  return false;
+  std::unique_ptr<sema::TypedProgram> typed = frontend.analyse();
+  endTiming("sema");
+  if (!typed)
+    return false;
+  irDiagnostics->setStep("irgen");
+  module = generateTile(*typed, *context, diagnostics);
+  endTiming("irgen");
+  if (diagnostics.hasErrors())
+    return false;
+  if (!module || mlir::failed(mlir::verify(*module)))
+    return failInternally("the tile dialect was generated wrongly");
+  dump("after", "irgen", options.dump.after);
+  stopsAfter("irgen");
+  return true;
 }
 
 bool Compilation::runStep(const PipelineStep &step) {
@@ -188,8 +200,7 @@ void Compilation::dump(StringRef when, StringRef step, ArrayRef<std::string> wan
   SmallString<128> path(options.dump.folder);
   sys::path::append(path, std::string(3 - std::min<size_t>(number.size(), 3), '0') + number + "-" + when + "-" + step +
                               ".mlir");
-  (void)sys::fs::create_directories(options.dump.folder);
-  std::error_code error;
+  std::error_code error = sys::fs::create_directories(options.dump.folder);
   raw_fd_ostream os(path, error);
   if (error)
     diagnostics.report({}, diag::err_cannot_write_file) << path.str() << error.message();

@@ -75,7 +75,8 @@ bool Compilation::generateCode() {
     kernels = std::move(*read);
     if (Error error = verifyKernels(*module, kernels, *options.machine))
       return failInternally(toString(std::move(error)));
-    ModuleFacts facts{sys::path::filename(options.input).str(), getVersion().str(), options.machine->name.str()};
+    std::string source = options.input == "-" ? "stdin" : sys::path::filename(options.input).str();
+    ModuleFacts facts{source, getVersion().str(), options.machine->name.str()};
     if (wants(OutputKind::JSON)) {
       std::string text;
       raw_string_ostream os(text);

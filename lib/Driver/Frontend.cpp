@@ -77,6 +77,18 @@ FileID Frontend::loadImport(StringRef path, FileID importer, SourceLoc importLoc
   return {};
 }
 
+std::unique_ptr<sema::TypedProgram> Frontend::analyse() {
+  sema::Options semaOptions;
+  semaOptions.arch = options.machine->arch;
+  for (const auto &[name, value] : options.defines) {
+    FileID file = sources.addText(value, "<command line>");
+    semaOptions.defines.push_back({name, parseConstValue(file, context, diagnostics)});
+  }
+  if (diagnostics.hasErrors())
+    return nullptr;
+  return analyze(program, diagnostics, semaOptions);
+}
+
 std::string Frontend::printAST() const {
   std::string text;
   raw_string_ostream os(text);

@@ -6,6 +6,7 @@
 #include "mlir/IR/OwningOpRef.h"
 #include "tilec/Diagnostics/DiagnosticEngine.h"
 #include "tilec/Driver/CompileOptions.h"
+#include "tilec/Sema/Sema.h"
 #include "tilec/Syntax/ASTContext.h"
 #include "tilec/Syntax/Parser.h"
 #include "llvm/ADT/StringMap.h"
@@ -31,6 +32,8 @@ public:
   /// Parses the main file and its imports. False after errors.
   bool parse(FileID mainFile);
   std::string printAST() const;
+  /// Checks the parsed program. Null after errors.
+  std::unique_ptr<sema::TypedProgram> analyse();
 
 private:
   FileID loadImport(llvm::StringRef path, FileID importer, SourceLoc importLoc, std::string &error);

@@ -91,8 +91,9 @@ bool OutputFiles::write(raw_ostream &standardOutput, DiagnosticEngine &diagnosti
     } else if (!report(file,
                        isSpecialFile(file.path) ? writeInPlace(file.path, file.content) : pending[index].keep())) {
       for (const File &written : ArrayRef(files).take_front(index))
-        if (!isSpecialFile(written.path))
-          (void)sys::fs::remove(written.path);
+        if (written.path != "-" && !isSpecialFile(written.path))
+          if (std::error_code error = sys::fs::remove(written.path))
+            report(written, error.message());
       return false;
     }
   }
@@ -108,7 +109,7 @@ std::string formatDependencies(ArrayRef<std::string> targets, ArrayRef<std::stri
     text += " \\\n  " + escapeForMake(name);
   text += "\n";
   if (phonyRules)
-    for (const std::string &name : prerequisites.drop_front())
+    for (const std::string &name : prerequisites.drop_front(prerequisites.empty() ? 0 : 1))
       text += "\n" + escapeForMake(name) + ":\n";
   return text;
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Conversion/Passes.h"
 #include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Target/Codegen.h"
@@ -41,14 +42,25 @@ template <auto create> static void buildTileGPUPass(mlir::OpPassManager &passes)
   addCleanUp(passes);
 }
 
+static void buildLowerToNVVM(mlir::OpPassManager &passes) {
+  passes.addPass(createLowerToNVVMPass());
+  addCleanUp(passes);
+}
+
 static constexpr PipelineStep steps[] = {
     {"simplify", "fold, hoist, and prove positions present and subscripts inside", IRLevel::Tile, buildSimplify},
     {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
     {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
     {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},
     {"channels", "turn loads into transfers through rings", IRLevel::TileGPU, buildTileGPUPass<&createChannels>},
+    {"infer-layouts", "spread tiles over threads and registers", IRLevel::TileGPU,
+     buildTileGPUPass<&createInferLayouts>},
     {"rotate", "start transfers ahead of their use", IRLevel::TileGPU, buildTileGPUPass<&createRotate>},
     {"slice", "divide a kernel into producer and consumers", IRLevel::TileGPU, buildTileGPUPass<&createSlice>},
+    {"plan-shared-memory", "place buffers in shared memory", IRLevel::TileGPU,
+     buildTileGPUPass<&createPlanSharedMemory>},
+    {"lower-to-nvvm", "turn kernels into functions of one thread", IRLevel::TileGPU, buildLowerToNVVM},
+    {"lower-to-llvm", "leave the LLVM and NVVM dialects alone", IRLevel::LLVM, addLowerToLLVMPasses},
 };
 
 ArrayRef<PipelineStep> getPipeline() { return steps; }

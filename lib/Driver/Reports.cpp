@@ -65,8 +65,11 @@ std::string Compilation::formatRemarks() const {
 
 std::string Compilation::formatDependencyFile() const {
   std::vector<std::string> prerequisites;
+  prerequisites.reserve(sources.getNumFiles());
   for (uint32_t index = 0; index < sources.getNumFiles(); ++index)
-    prerequisites.push_back(sources.getName(FileID{index}).str());
+    // Values of -D and standard input are no files.
+    if (StringRef name = sources.getName(FileID{index}); !name.starts_with("<"))
+      prerequisites.push_back(name.str());
   std::vector<std::string> targets = options.dependencies.targets;
   if (targets.empty())
     targets.push_back(options.outputs.empty() ? options.input : options.outputs.front().path);

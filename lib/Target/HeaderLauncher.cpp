@@ -183,20 +183,20 @@ void LauncherWriter::writeTensorChecks() {
     unsigned bits = findHostType(argument.type)->bits;
     std::string shape = "NULL", strides = "NULL";
     if (!argument.shape.empty()) {
-      shape = "tilec_shape_" + name;
-      strides = "tilec_strides_" + name;
+      shape = ("tilec_shape_" + Twine(name)).str();
+      strides = ("tilec_strides_" + Twine(name)).str();
       os << "  const int64_t " << shape << "[] = " << printer.printList(argument.shape) << ";\n"
          << "  const int64_t " << strides << "[] = " << printer.printList(argument.strides) << ";\n";
     }
     std::string span = spanName(name);
     os << formatv("  const int64_t {0} = {1}_span_({2}, {3}, {4}, {5});\n", span, prefix, argument.shape.size(), shape,
                   strides, bits);
-    std::string quoted = "`" + argument.name + "`";
-    failIf(span + " < 0", "CUDA_ERROR_INVALID_VALUE", "an extent or a stride of " + quoted + " is negative");
-    failIf(span + " > 0 && " + name + " == 0", "CUDA_ERROR_INVALID_VALUE", quoted + " is null");
+    std::string quoted = ("`" + Twine(argument.name) + "`").str();
+    failIf(Twine(span) + " < 0", "CUDA_ERROR_INVALID_VALUE", "an extent or a stride of " + quoted + " is negative");
+    failIf(Twine(span) + " > 0 && " + name + " == 0", "CUDA_ERROR_INVALID_VALUE", quoted + " is null");
     failIf(prefix + "_too_large_(" + name + ", " + span + ")", "CUDA_ERROR_INVALID_VALUE", quoted + " is too large");
     if (bits > 8)
-      failIf(span + " > 0 && " + name + " % " + Twine(bits / 8) + " != 0", "CUDA_ERROR_MISALIGNED_ADDRESS",
+      failIf(Twine(span) + " > 0 && " + name + " % " + Twine(bits / 8) + " != 0", "CUDA_ERROR_MISALIGNED_ADDRESS",
              quoted + " is not aligned to its elements");
     for (size_t i = 0; argument.isOutput() && argument.dynamicStrides && i < argument.shape.size(); ++i)
       failIf(formatv("{0}[{1}] > 1 && {2}[{1}] == 0", shape, i, strides).str(), "CUDA_ERROR_INVALID_VALUE",
