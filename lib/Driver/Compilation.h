@@ -46,6 +46,8 @@ private:
 
   void dump(llvm::StringRef when, llvm::StringRef step, llvm::ArrayRef<std::string> wanted);
   std::string printModule() const;
+  /// Brings the kernels of the report into the order of the module.
+  void sortLikeModule(AssemblerReport &report) const;
   void reportAssembly(const AssemblerReport &report);
   void printResources(const AssemblerReport &report);
   void printRemarks();

@@ -50,6 +50,7 @@ bool Compilation::assemble() {
           << writeReproducer(options, sources, "ptxas failed", result.log + "\n" + *ptx);
     return false;
   }
+  sortLikeModule(result.report);
   reportAssembly(result.report);
   if (options.resourceUsage)
     printResources(result.report);
@@ -89,6 +90,16 @@ bool Compilation::generateCode() {
   if (wants(OutputKind::LLVM) && !emitLLVM())
     return false;
   return assemble();
+}
+
+void Compilation::sortLikeModule(AssemblerReport &report) const {
+  // ptxas works on several kernels at a time and reports them as they are done.
+  auto position = [&](StringRef entry) {
+    auto functions = (*module).getOps<mlir::LLVM::LLVMFuncOp>();
+    return std::distance(functions.begin(), find_if(functions, [&](auto f) { return f.getName() == entry; }));
+  };
+  llvm::sort(report.kernels,
+             [&](const KernelResources &a, const KernelResources &b) { return position(a.entry) < position(b.entry); });
 }
 
 void Compilation::reportAssembly(const AssemblerReport &report) {

@@ -42,11 +42,6 @@ template <auto create> static void buildTileGPUPass(mlir::OpPassManager &passes)
   addCleanUp(passes);
 }
 
-static void buildLowerToNVVM(mlir::OpPassManager &passes) {
-  passes.addPass(createLowerToNVVMPass());
-  addCleanUp(passes);
-}
-
 static constexpr PipelineStep steps[] = {
     {"simplify", "fold, hoist, and prove positions present and subscripts inside", IRLevel::Tile, buildSimplify},
     {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
@@ -59,7 +54,8 @@ static constexpr PipelineStep steps[] = {
     {"slice", "divide a kernel into producer and consumers", IRLevel::TileGPU, buildTileGPUPass<&createSlice>},
     {"plan-shared-memory", "place buffers in shared memory", IRLevel::TileGPU,
      buildTileGPUPass<&createPlanSharedMemory>},
-    {"lower-to-nvvm", "turn kernels into functions of one thread", IRLevel::TileGPU, buildLowerToNVVM},
+    {"lower-to-nvvm", "turn kernels into functions of one thread", IRLevel::TileGPU,
+     buildModulePass<&createLowerToNVVMPass>},
     {"lower-to-llvm", "leave the LLVM and NVVM dialects alone", IRLevel::LLVM, addLowerToLLVMPasses},
 };
 
