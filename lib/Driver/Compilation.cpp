@@ -151,22 +151,26 @@ bool Compilation::runStep(const PipelineStep &step) {
 bool Compilation::runPipeline() {
   // Passes ask the module for its target.
   (*module)->setAttr("tilec.target", mlir::StringAttr::get(context.get(), options.machine->name));
-  IRLevel level = getIRLevel(*module);
-  static constexpr OutputKind kinds[] = {OutputKind::Tile, OutputKind::TileGPU, OutputKind::NVVM};
-  for (const PipelineStep &step : getPipeline()) {
+  const IRLevel level = getIRLevel(*module);
+  ArrayRef<PipelineStep> steps = getPipeline();
+  for (auto [index, step] : enumerate(steps)) {
     if (step.input < level)
       continue;
-    // The module is printed in the last form that it has on each level.
-    for (; level < step.input; level = IRLevel(unsigned(level) + 1))
-      addOutputs(kinds[unsigned(level)], wants(kinds[unsigned(level)]) ? printModule() : "");
+    // Each level is printed in the last form that the module has on it.
+    if (index + 1 < steps.size() && steps[index + 1].input != step.input)
+      addModuleOutputs(step.input == IRLevel::Tile ? OutputKind::Tile : OutputKind::TileGPU);
     if (!runStep(step))
       return false;
     if (stopsAfter(step.name))
       return true;
   }
-  if (wants(OutputKind::NVVM))
-    addOutputs(OutputKind::NVVM, printModule());
+  addModuleOutputs(OutputKind::NVVM);
   return true;
+}
+
+void Compilation::addModuleOutputs(OutputKind kind) {
+  if (wants(kind))
+    addOutputs(kind, printModule());
 }
 
 bool Compilation::writeOutputs() {

@@ -38,6 +38,8 @@ private:
   /// Whether an output of this kind, or one that needs it, is asked for.
   bool wants(OutputKind kind) const;
   void addOutputs(OutputKind kind, const std::string &text);
+  /// The same with the module as it is now.
+  void addModuleOutputs(OutputKind kind);
   /// True if the compilation ends after the step; its module is then the output.
   bool stopsAfter(llvm::StringRef step);
   void stopWith(std::string text);
