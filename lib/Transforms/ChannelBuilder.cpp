@@ -18,6 +18,8 @@ static bool dependsOnGroup(Value value, unsigned depth = 24) {
   return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnGroup(operand, depth - 1); });
 }
 
+static bool mayBeWritten(tile::ViewOp view) { return view.getAccess() != tile::Access::in; }
+
 // A start of `base + g * part` becomes `base`: the transfer serves all groups.
 bool ChannelBuilder::cutGroupPart(Transfer &transfer) {
   for (auto [d, start] : llvm::enumerate(transfer.box.starts)) {
@@ -52,6 +54,10 @@ std::optional<Transfer> ChannelBuilder::match(Value load, tilegpu::MmaAttr mma, 
   } else if (!wgmma && asyncCopyWidth(*box) >= 4) {
     transfer.engine = "cp_async";
     transfer.width = asyncCopyWidth(*box);
+  } else if (!wgmma && box->view.getType().getElementType().getIntOrFloatBitWidth() >= 8 && !mayBeWritten(box->view)) {
+    // Element by element, without holding the tile in registers.
+    transfer.engine = "ldst";
+    transfer.width = tilegpu::elementBytes(element);
   } else {
     return std::nullopt;
   }
@@ -244,14 +250,15 @@ LogicalResult ChannelBuilder::finish() {
 //===----------------------------------------------------------------------===//
 
 // One slot for an item of the whole tile; a ring for items of a loop: four when a producer runs ahead (three lose 3 %,
-// two a third of a GEMM's speed), three for cp.async. `@stages(n)` pins it.
+// two a third of a GEMM's speed), three for cp.async, two for copies by the threads. `@stages(n)` pins it.
 int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
   auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
   if (!loop)
     return 1;
   if (auto pinned = loop->getAttrOfType<IntegerAttr>("tilec.stages"))
     return pinned.getInt();
-  return const_cast<Channel &>(channel).op.getEngine() == "tma" ? 4 : 3;
+  StringRef engine = const_cast<Channel &>(channel).op.getEngine();
+  return engine == "tma" ? 4 : engine == "cp_async" ? 3 : 2;
 }
 
 int64_t ChannelBuilder::stagedBytes() const {

@@ -75,22 +75,26 @@ LayoutGraph::Choice LayoutGraph::accessChoice(const Access &access, tilegpu::Lay
     return {0, false};
   auto cost = [&](tilegpu::LayoutAttr candidate) -> int64_t {
     if (access.global)
-      return costs.globalAccess(*access.global, candidate.getLayout(), access.type, access.isStore);
+      return costs.globalAccess(*access.global, candidate.getLayout(), access.type, access.isUse);
     return access.sharedColumn ? costs.sharedAccess(candidate.getLayout(), access.type, *access.sharedColumn) : 0;
   };
-  int64_t converted = cost(access.preferred) + costs.conversion(layout, access.preferred, access.type);
+  int64_t conversion = access.isUse ? costs.conversion(layout, access.preferred, access.type)
+                                    : costs.conversion(access.preferred, layout, access.type);
+  int64_t converted = cost(access.preferred) + conversion;
   if (access.isDemand)
     return {converted, true};
   int64_t direct = cost(layout);
   // Accumulators are stored as they are: their pairs of columns fill sectors well enough, and an exchange of a whole
   // accumulator takes shared memory from the rings.
-  if (access.isStore && accumulators.contains(layout))
+  if (access.isUse && accumulators.contains(layout))
     return {direct, false};
   return direct <= converted ? Choice{direct, false} : Choice{converted, true};
 }
 
 int64_t LayoutGraph::edgeCost(const Edge &edge, tilegpu::LayoutAttr parent, tilegpu::LayoutAttr child) {
-  return edge.frequency * costs.conversion(attr(projectLayout(parent.getLayout(), edge.dims)), child, edge.childType);
+  tilegpu::LayoutAttr projection = attr(projectLayout(parent.getLayout(), edge.dims));
+  return edge.frequency * (edge.fromChild ? costs.conversion(child, projection, edge.childType)
+                                          : costs.conversion(projection, child, edge.childType));
 }
 
 int64_t LayoutGraph::componentCost(unsigned number, tilegpu::LayoutAttr layout) {

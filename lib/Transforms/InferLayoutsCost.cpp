@@ -20,6 +20,8 @@ static constexpr int64_t vectorBits = 128, lineBytes = 128, sectorBytes = 32, se
 static constexpr int64_t barrierCycles = 60, warpBarrierCycles = 10;
 // A shuffle occupies the shared-memory pipe for two cycles.
 static constexpr int64_t shuffleCycles = 2;
+// Even a conversion that only renames registers should have a reason.
+static constexpr int64_t leastConversion = 8;
 static constexpr int64_t scratchPenalty = 64;
 
 //===----------------------------------------------------------------------===//
@@ -167,7 +169,7 @@ static int64_t conversionCycles(const Layout &from, const Layout &to, RankedTens
   if (!plan)
     return INT32_MAX;
   if (plan->kind != ConversionKind::SharedMemory)
-    return plan->program.shuffles() * shuffleCycles + plan->program.selects();
+    return leastConversion + plan->program.shuffles() * shuffleCycles + plan->program.selects();
   const ScratchPlan &scratch = plan->scratch;
   int64_t cycles = static_cast<int64_t>(scratch.writes.size() + scratch.reads.size() + scratch.wavefronts) +
                    (scratch.withinWarp ? warpBarrierCycles : barrierCycles);
@@ -179,9 +181,8 @@ int64_t LayoutCosts::conversion(tilegpu::LayoutAttr from, tilegpu::LayoutAttr to
     return 0;
   auto bare = RankedTensorType::get(type.getShape(), type.getElementType());
   auto [it, isNew] = conversions.try_emplace({from, to, bare}, 0);
-  // Even a conversion that only renames registers should have a reason.
   if (isNew)
-    it->second = 1 + cyclesToUnits(conversionCycles(from.getLayout(), to.getLayout(), bare, scratchLimit));
+    it->second = cyclesToUnits(conversionCycles(from.getLayout(), to.getLayout(), bare, scratchLimit));
   return it->second;
 }
 

@@ -150,12 +150,12 @@ void LayoutGraph::addAccess(Access access) {
   accesses.push_back(std::move(access));
 }
 
-void LayoutGraph::addEdge(Value parent, Value child, ArrayRef<int64_t> dims, int64_t frequency) {
+void LayoutGraph::addEdge(Value parent, Value child, ArrayRef<int64_t> dims, int64_t frequency, bool fromChild) {
   int parentNumber = componentOf(parent), childNumber = componentOf(child);
   if (parentNumber < 0 || childNumber < 0)
     return;
   edges.push_back({static_cast<unsigned>(parentNumber), static_cast<unsigned>(childNumber),
-                   SmallVector<int64_t, 4>(dims), cast<RankedTensorType>(child.getType()), frequency});
+                   SmallVector<int64_t, 4>(dims), cast<RankedTensorType>(child.getType()), frequency, fromChild});
 }
 
 void LayoutGraph::visitReduce(tile::ReduceOp reduce) {
@@ -176,7 +176,7 @@ void LayoutGraph::visitReduce(tile::ReduceOp reduce) {
     if (dim != static_cast<int64_t>(reduce.getDim()))
       kept.push_back(dim);
   edges.push_back({static_cast<unsigned>(component), static_cast<unsigned>(componentOf(reduce.getResult())), kept,
-                   cast<RankedTensorType>(reduce.getResult().getType()), frequency});
+                   cast<RankedTensorType>(reduce.getResult().getType()), frequency, /*fromChild=*/false});
 }
 
 LogicalResult LayoutGraph::visitMma(tilegpu::MmaOp mma) {
@@ -184,15 +184,9 @@ LogicalResult LayoutGraph::visitMma(tilegpu::MmaOp mma) {
   if (failed(layouts))
     return failure();
   auto demand = [&](Value value, const Layout &layout, int64_t frequency) {
-    addAccess({mma,
-               cast<RankedTensorType>(value.getType()),
-               componentOf(value),
-               frequency,
-               attr(layout),
-               true,
-               false,
-               {},
-               {}});
+    auto type = cast<RankedTensorType>(value.getType());
+    bool isUse = value != mma.getResult();
+    addAccess({mma, type, componentOf(value), frequency, attr(layout), /*isDemand=*/true, isUse, {}, {}});
   };
   accumulators.insert(attr(layouts->accumulator));
   demand(mma.getResult(), layouts->accumulator, frequencyOf(mma));
@@ -209,12 +203,13 @@ void LayoutGraph::visitGlobal(Operation *op, const GlobalOperation &global) {
   auto type = cast<RankedTensorType>(global.value.getType());
   GlobalPattern pattern = globalPattern(global);
   Layout preferred = coalescedLayout(type, pattern.order, pattern.vector, warps);
-  bool isStore = !isa<tile::LoadOp>(op);
+  bool isUse = !isa<tile::LoadOp>(op);
   accessNumbers[op] = static_cast<unsigned>(accesses.size());
-  addAccess({op, type, componentOf(global.value), frequencyOf(op), attr(preferred), false, isStore, pattern, {}});
+  addAccess({op, type, componentOf(global.value), frequencyOf(op), attr(preferred), false, isUse, pattern, {}});
   for (unsigned i = 0; i < global.subscripts.size(); ++i)
     if (isTile(global.subscripts[i]))
-      addEdge(global.value, global.subscripts[i], subscriptDims(global.dims, i), valueFrequency(global.subscripts[i]));
+      addEdge(global.value, global.subscripts[i], subscriptDims(global.dims, i), valueFrequency(global.subscripts[i]),
+              /*fromChild=*/true);
 }
 
 void LayoutGraph::visitShared(Operation *op, Value value, unsigned columnDim) {
@@ -228,8 +223,8 @@ void LayoutGraph::visitShared(Operation *op, Value value, unsigned columnDim) {
   uint32_t vector = std::min<uint32_t>(128 / bits, static_cast<uint32_t>(std::min<int64_t>(extent & -extent, 16)));
   accessNumbers[op] = static_cast<unsigned>(accesses.size());
   Layout preferred = coalescedLayout(type, order, vector, warps);
-  bool isStore = isa<tilegpu::LocalStoreOp>(op);
-  addAccess({op, type, componentOf(value), frequencyOf(op), attr(preferred), false, isStore, {}, columnDim});
+  bool isUse = isa<tilegpu::LocalStoreOp>(op);
+  addAccess({op, type, componentOf(value), frequencyOf(op), attr(preferred), false, isUse, {}, columnDim});
 }
 
 LogicalResult LayoutGraph::visit(Operation *op) {
@@ -238,9 +233,11 @@ LogicalResult LayoutGraph::visit(Operation *op) {
   if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
     visitReduce(reduce);
   } else if (auto broadcast = dyn_cast<tile::BroadcastOp>(op)) {
-    addEdge(broadcast.getResult(), broadcast.getInput(), broadcast.getDims(), valueFrequency(broadcast.getInput()));
+    addEdge(broadcast.getResult(), broadcast.getInput(), broadcast.getDims(), valueFrequency(broadcast.getInput()),
+            /*fromChild=*/true);
   } else if (auto permute = dyn_cast<tile::PermuteOp>(op)) {
-    addEdge(permute.getInput(), permute.getResult(), permute.getOrder(), valueFrequency(permute.getInput()));
+    addEdge(permute.getInput(), permute.getResult(), permute.getOrder(), valueFrequency(permute.getInput()),
+            /*fromChild=*/false);
   } else if (auto load = dyn_cast<tilegpu::LocalLoadOp>(op)) {
     int64_t last = static_cast<int64_t>(load.getOrder().size()) - 1;
     visitShared(op, load.getResult(), llvm::find(load.getOrder(), last) - load.getOrder().begin());

@@ -53,18 +53,20 @@ private:
     int64_t frequency;
     tilegpu::LayoutAttr preferred;
     bool isDemand = false;
-    bool isStore = false;
+    // Whether the operation reads the tile; otherwise it produces it.
+    bool isUse = false;
     std::optional<GlobalPattern> global;
     std::optional<unsigned> sharedColumn;
   };
 
-  // A component whose tiles are projections of those of another: project(parent, dims) becomes the child's layout, or
-  // the other way round, at a point that runs `frequency` times.
+  // A component whose tiles are projections of those of another: project(parent, dims) becomes the child's layout
+  // (reductions), or the child becomes that (broadcasts, subscripts), at a point that runs `frequency` times.
   struct Edge {
     unsigned parent, child;
     llvm::SmallVector<int64_t, 4> dims;
     mlir::RankedTensorType childType;
     int64_t frequency;
+    bool fromChild;
   };
 
   struct Choice {
@@ -84,7 +86,7 @@ private:
   void visitGlobal(mlir::Operation *op, const GlobalOperation &global);
   void visitShared(mlir::Operation *op, mlir::Value value, unsigned columnDim);
   void addAccess(Access access);
-  void addEdge(mlir::Value parent, mlir::Value child, llvm::ArrayRef<int64_t> dims, int64_t frequency);
+  void addEdge(mlir::Value parent, mlir::Value child, llvm::ArrayRef<int64_t> dims, int64_t frequency, bool fromChild);
   int componentOf(mlir::Value value) const;
   tilegpu::LayoutAttr attr(const Layout &layout) { return tilegpu::LayoutAttr::get(kernel.getContext(), layout); }
 
