@@ -16,7 +16,11 @@ std::vector<Choices> Analyzer::enumerateVariants(const ast::KernelDecl *decl) {
       continue;
     std::vector<int64_t> values;
     for (const ast::Expr *choice : contract.choices) {
-      std::optional<int64_t> value = requireInteger(choice, diag::err_choice_not_constant);
+      // Names that are no constants are reported with the contract, where they are known.
+      std::vector<ast::Identifier> unknown;
+      collectImplicitNames(choice, unknown);
+      std::optional<int64_t> value =
+          unknown.empty() ? requireInteger(choice, diag::err_choice_not_constant) : std::nullopt;
       if (value && !llvm::is_contained(values, *value))
         values.push_back(*value);
       else if (value)

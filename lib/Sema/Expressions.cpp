@@ -75,9 +75,12 @@ Value Analyzer::valueOf(Symbol *symbol, const ast::Identifier &name) {
     return value;
   }
   case SymbolKind::Variable:
-    if (symbol->fixedValue)
-      return Value::of(
-          makeConstant(context, range, symbol->variable->type.element, Number::integer(*symbol->fixedValue)), range);
+    if (symbol->fixedValue) {
+      Constant *fixed =
+          makeConstant(context, range, symbol->variable->type.element, Number::integer(*symbol->fixedValue));
+      fixed->dimension = symbol->variable;
+      return Value::of(fixed, range);
+    }
     return Value::of(context.create<VariableRef>(range, symbol->variable, symbol->variable->type), range);
   case SymbolKind::Axis:
     return Value::of(context.create<AxisPositions>(range, symbol->axis), range);
@@ -219,6 +222,9 @@ Value Analyzer::checkArm(const ast::Block *block, bool &hasStatements, Block *&s
       continue;
     }
     report(stmt->range, diag::err_statement_in_value);
+    // The name that a var declares is known to what follows.
+    if (llvm::isa<ast::VarStmt>(stmt))
+      checkStatement(stmt);
   }
   Value value = block->value ? check(block->value) : Value::error(block->range);
   hasStatements = !statements->statements.empty();

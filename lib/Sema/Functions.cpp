@@ -45,10 +45,11 @@ bool Analyzer::bindFunctionConstants(const ast::FunctionDecl *decl, llvm::ArrayR
 Value Analyzer::checkBody(const ast::FunctionDecl *decl, llvm::ArrayRef<Type> parameterTypes, SourceRange callRange) {
   llvm::SaveAndRestore<bool> stated(axesStated, false);
   for (const ast::Stmt *stmt : decl->body->statements) {
-    if (llvm::isa<ast::LetStmt>(stmt))
-      checkStatement(stmt);
-    else
+    if (!llvm::isa<ast::LetStmt>(stmt))
       report(stmt->range, diag::err_statement_in_function) << decl->name.name;
+    // The name that a var declares is known to what follows.
+    if (llvm::isa<ast::LetStmt, ast::VarStmt>(stmt))
+      checkStatement(stmt);
   }
   Value value = decl->body->value ? check(decl->body->value) : Value::error(decl->range);
   if (value.isError)

@@ -106,6 +106,8 @@ static std::optional<HostExpr> operation(llvm::StringRef op, llvm::ArrayRef<cons
 }
 
 std::optional<HostExpr> sema::toHostExpr(const Expr *expr) {
+  if (auto *fixed = llvm::dyn_cast<Constant>(expr); fixed && fixed->dimension)
+    return HostExpr(fixed->dimension->name);
   if (std::optional<int64_t> constant = getConstantInteger(expr))
     return HostExpr(*constant);
   switch (expr->kind) {

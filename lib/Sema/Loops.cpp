@@ -100,10 +100,7 @@ bool Analyzer::checkBinding(const ast::Binding &binding, bool isParallel, Bindin
   const Axis *rangeOf = nullptr;
   bool good = checkSpan(binding.span, lower, upper, rangeOf, binding.isTiles);
   if (!binding.isTiles) {
-    if (good && rangeOf) {
-      report(binding.span.range, diag::err_loop_over_axis_range) << binding.name.name;
-      good = false;
-    }
+    good = good && !rangeOf; // The grammar has no `i.range` here.
     Symbol *symbol = declare(binding.name, good ? SymbolKind::Variable : SymbolKind::Poison);
     if (!good)
       return false;
@@ -119,8 +116,6 @@ bool Analyzer::checkBinding(const ast::Binding &binding, bool isParallel, Bindin
   std::optional<int64_t> size = good ? getTileSize(binding, lower, upper) : std::nullopt;
   if (!good && !llvm::isa<ast::AutoExpr>(binding.size))
     check(binding.size);
-  if (binding.isReverse && isParallel)
-    report(binding.range, diag::err_reverse_parallel) << binding.name.name;
   Symbol *symbol = declare(binding.name, size ? SymbolKind::Axis : SymbolKind::Poison);
   if (!size)
     return false;

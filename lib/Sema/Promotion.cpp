@@ -22,7 +22,8 @@ static constexpr ScalarKind floatsBySize[] = {ScalarKind::F8E4M3, ScalarKind::F8
 template <size_t N>
 static std::optional<ScalarKind> smallestWithBoth(const ScalarKind (&kinds)[N], ScalarKind a, ScalarKind b) {
   for (ScalarKind kind : kinds)
-    if (containsAll(kind, a) && containsAll(kind, b))
+    // tf32 exists for operands of dot only; other types do not meet in it.
+    if ((kind != ScalarKind::TF32 || a == kind || b == kind) && containsAll(kind, a) && containsAll(kind, b))
       return kind;
   return std::nullopt;
 }
