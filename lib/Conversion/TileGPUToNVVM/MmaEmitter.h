@@ -27,6 +27,10 @@ struct MmaInputs {
   mlir::Value lane, warp;
 };
 
+/// The accumulators of 8-bit float instructions keep fewer bits than f32; unless the operation is `fast`, sums of this
+/// many products leave them and are added in f32.
+constexpr int64_t exactProducts = 128;
+
 /// Each returns the new accumulators, or fails after it has reported why on the operation.
 mlir::FailureOr<Ptx::Values> emitWgmma(mlir::OpBuilder &builder, const MmaInputs &inputs);
 mlir::FailureOr<Ptx::Values> emitMmaSync(mlir::OpBuilder &builder, const MmaInputs &inputs);

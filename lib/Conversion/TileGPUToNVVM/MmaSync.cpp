@@ -74,6 +74,9 @@ private:
   LogicalResult checkLayout(Type type, Layout expected, bool swapped, StringRef what);
   SmallVector<Value, 0> fragments(Value operand, ArrayRef<Value> registers);
   Ptx::Values initialSums();
+  Ptx::Values multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums);
+  void sumInPlace(Ptx::Values &sums);
+  void sumExactly(Ptx::Values &sums);
 
   OpBuilder &builder;
   const MmaInputs &inputs;
@@ -81,6 +84,8 @@ private:
   Location loc;
   MmaShape shape;
   MmaTile tile;
+  /// Packed operands.
+  SmallVector<Value, 0> a, b;
 };
 
 bool isF8(MmaType type) { return type == MmaType::E4M3 || type == MmaType::E5M2; }
@@ -153,26 +158,52 @@ Ptx::Values MmaSyncEmitter::initialSums() {
   return sums;
 }
 
-FailureOr<Ptx::Values> MmaSyncEmitter::run() {
-  if (failed(prepare()))
-    return failure();
-  Ptx ptx(builder, loc);
-  SmallVector<Value, 0> a = fragments(op.getA(), inputs.a.registers), b = fragments(op.getB(), inputs.b.registers);
-  Ptx::Values sums = initialSums();
+Ptx::Values MmaSyncEmitter::multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums) {
   unsigned perValue = std::max(1u, 32 / tile.instruction.elementBits);
-  auto part = [&](ArrayRef<Value> values, RegisterRange range, unsigned elements) {
-    return values.slice(range.first / elements, range.count / elements);
+  auto part = [&](ArrayRef<Value> values, RegisterRange range) {
+    return values.slice(range.first / perValue, range.count / perValue);
   };
-  // One column block of B stays in registers while the row blocks of A pass.
+  return Ptx(builder, loc)
+      .mma(shape, part(a, tile.operandARegisters(mi, ki)), part(b, tile.operandBRegisters(ki, ni)), sums);
+}
+
+// One column block of B stays in registers while the row blocks of A pass.
+void MmaSyncEmitter::sumInPlace(Ptx::Values &sums) {
   for (int64_t ki = 0; ki < tile.blocksK(); ++ki)
     for (int64_t ni = 0; ni < tile.blocksN(); ++ni)
       for (int64_t mi = 0; mi < tile.blocksM(); ++mi) {
         RegisterRange range = tile.accumulatorRegisters(mi, ni);
-        Ptx::Values results =
-            ptx.mma(shape, part(a, tile.operandARegisters(mi, ki), perValue),
-                    part(b, tile.operandBRegisters(ki, ni), perValue), ArrayRef(sums).slice(range.first, range.count));
+        Ptx::Values results = multiply(mi, ni, ki, ArrayRef(sums).slice(range.first, range.count));
         llvm::copy(results, sums.begin() + range.first);
       }
+}
+
+// Sums of at most `exactProducts` products, added to the accumulators in f32.
+void MmaSyncEmitter::sumExactly(Ptx::Values &sums) {
+  int64_t stepsAtOnce = std::max<int64_t>(1, exactProducts / tile.instruction.k);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
+  for (int64_t start = 0; start < tile.blocksK(); start += stepsAtOnce)
+    for (int64_t ni = 0; ni < tile.blocksN(); ++ni)
+      for (int64_t mi = 0; mi < tile.blocksM(); ++mi) {
+        RegisterRange range = tile.accumulatorRegisters(mi, ni);
+        Ptx::Values parts(range.count, zero);
+        for (int64_t ki = start; ki < std::min(start + stepsAtOnce, tile.blocksK()); ++ki)
+          parts = multiply(mi, ni, ki, parts);
+        for (auto [i, part] : llvm::enumerate(parts))
+          sums[range.first + i] = arith::AddFOp::create(builder, loc, sums[range.first + i], part);
+      }
+}
+
+FailureOr<Ptx::Values> MmaSyncEmitter::run() {
+  if (failed(prepare()))
+    return failure();
+  a = fragments(op.getA(), inputs.a.registers);
+  b = fragments(op.getB(), inputs.b.registers);
+  Ptx::Values sums = initialSums();
+  if (isF8(shape.a) && !op.getFast())
+    sumExactly(sums);
+  else
+    sumInPlace(sums);
   return sums;
 }
 

@@ -13,9 +13,6 @@ namespace {
 // Descriptors count in units of 16 bytes (PTX ISA 9.7.15.5.1.2, matrix descriptor).
 constexpr int64_t descriptorUnit = 16;
 
-// The accumulator of 8-bit float wgmma keeps fewer bits than f32; sums of this many products are added in f32.
-constexpr int64_t exactProducts = 128;
-
 Type elementTypeOf(Type type) {
   if (auto smem = dyn_cast<tilegpu::SmemType>(type))
     return smem.getElementType();
