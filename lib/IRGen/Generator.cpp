@@ -14,18 +14,20 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
   OpBuilder builder(module->getBodyRegion());
   bool failed = false;
   SmallVector<Attribute> kernels;
-  StringRef previous;
-  for (const Kernel &kernel : program.kernels) {
-    if (kernel.name != previous)
-      kernels.push_back(
-          builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(kernel.name)),
-                                     builder.getNamedAttr("arguments", launchArguments(kernel, builder)),
-                                     builder.getNamedAttr("contracts", launchContracts(kernel, builder))}));
-    previous = kernel.name;
-    Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
-    if (fast.when.size() > general.when.size())
-      failed |= !Generator(kernel, fast, diagnostics, builder).generate();
-    failed |= !Generator(kernel, general, diagnostics, builder).generate();
+  for (ArrayRef<Kernel> rest = program.kernels; !rest.empty();) {
+    ArrayRef<Kernel> variants = rest.take_while([&](const Kernel &kernel) { return kernel.name == rest.front().name; });
+    rest = rest.drop_front(variants.size());
+    LaunchInterface interface = readLaunchInterface(variants, builder);
+    kernels.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(variants.front().name)),
+                                   builder.getNamedAttr("arguments", interface.arguments),
+                                   builder.getNamedAttr("contracts", interface.contracts)}));
+    for (const Kernel &kernel : variants) {
+      Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
+      if (fast.when.size() > general.when.size())
+        failed |= !Generator(kernel, fast, interface, diagnostics, builder).generate();
+      failed |= !Generator(kernel, general, interface, diagnostics, builder).generate();
+    }
   }
   (*module)->setAttr("tilec.kernels", builder.getArrayAttr(kernels));
   if (failed)
@@ -37,8 +39,8 @@ bool Generator::generate() {
   OpBuilder::InsertionGuard guard(builder);
   loc = location(kernel.range);
   auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix.str(), kernel.name,
-                                   launchArguments(kernel, builder), launchContracts(kernel, builder),
-                                   builder.getArrayAttr(specialization.when), annotationsOf(kernel.annotations));
+                                   interface.arguments, interface.contracts, builder.getArrayAttr(specialization.when),
+                                   annotationsOf(kernel.annotations));
   builder.createBlock(&op.getBody());
   declareArguments();
   emitStages();

@@ -11,10 +11,10 @@ namespace tilec {
 
 class Generator {
 public:
-  Generator(const sema::Kernel &kernel, const Specialization &specialization, DiagnosticEngine &diagnostics,
-            mlir::OpBuilder &builder)
-      : kernel(kernel), specialization(specialization), diagnostics(diagnostics), builder(builder),
-        loc(builder.getUnknownLoc()) {}
+  Generator(const sema::Kernel &kernel, const Specialization &specialization, const LaunchInterface &interface,
+            DiagnosticEngine &diagnostics, mlir::OpBuilder &builder)
+      : kernel(kernel), specialization(specialization), interface(interface), diagnostics(diagnostics),
+        builder(builder), loc(builder.getUnknownLoc()) {}
 
   /// Creates the kernel operation at the builder's place. False after an error.
   bool generate();
@@ -115,6 +115,7 @@ private:
 
   const sema::Kernel &kernel;
   const Specialization &specialization;
+  const LaunchInterface &interface;
   DiagnosticEngine &diagnostics;
   mlir::OpBuilder &builder;
   /// Of the statement or expression in hand.

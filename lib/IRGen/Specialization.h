@@ -46,8 +46,13 @@ mlir::ArrayAttr hostCondition(mlir::Builder &builder, llvm::StringRef op, mlir::
 std::string strideName(const sema::Tensor &tensor, size_t dimension);
 
 /// The entries of the reflection for a kernel: arguments, and contracts with their text.
-mlir::ArrayAttr launchArguments(const sema::Kernel &kernel, mlir::Builder &builder);
-mlir::ArrayAttr launchContracts(const sema::Kernel &kernel, mlir::Builder &builder);
+struct LaunchInterface {
+  mlir::ArrayAttr arguments;
+  mlir::ArrayAttr contracts;
+};
+
+/// Of all variants of one kernel together.
+LaunchInterface readLaunchInterface(llvm::ArrayRef<sema::Kernel> variants, mlir::Builder &builder);
 
 } // namespace tilec
 

@@ -141,8 +141,9 @@ void Generator::emitStage(const ParallelStmt &stmt) {
     limit.push_back(builder.createOrFold<arith::CeilDivSIOp>(loc, length, index(binding.tile())));
   }
   auto op = tile::ParallelOp::create(builder, loc, first, limit, tiles, annotationsOf(stmt.annotations));
-  mlir::Block *body = builder.createBlock(&op.getBody(), {}, SmallVector<mlir::Type>(first.size(), builder.getIndexType()),
-                                    SmallVector<Location>(first.size(), loc));
+  mlir::Block *body =
+      builder.createBlock(&op.getBody(), {}, SmallVector<mlir::Type>(first.size(), builder.getIndexType()),
+                          SmallVector<Location>(first.size(), loc));
   for (auto [i, binding] : llvm::enumerate(stmt.bindings)) {
     if (binding.axis)
       declareTile(*binding.axis, body->getArgument(i), lower[i], upper[i]);

@@ -143,7 +143,7 @@ class Interpretation:
 
 def interpret(binary, case, folder):
     for i, run in enumerate(case.runs()):
-        if run.get("large"):
+        if run.get("large") or run.get("alias"):
             continue
         own = os.path.join(folder, f"{case.name}-{i}")
         os.makedirs(own)
