@@ -38,6 +38,19 @@ bool LayoutGraph::spreadProposals() {
   return changed;
 }
 
+// Rows that are summed column by column: every thread keeps its columns.
+void LayoutGraph::proposeForReductions(const Access &access) {
+  SmallVector<unsigned> reduced;
+  for (auto [dim, frequency] : components[access.component].reductions)
+    if (!llvm::is_contained(reduced, dim))
+      reduced.push_back(dim);
+  if (reduced.empty() || !access.global || !access.global->contiguous ||
+      llvm::is_contained(reduced, *access.global->contiguous))
+    return;
+  propose(access.component,
+          attr(reductionLayout(access.type, access.global->order, access.global->vector, warps, reduced)));
+}
+
 void LayoutGraph::proposeLayouts() {
   SmallVector<const Access *> ordered;
   for (const Access &access : accesses)
@@ -49,6 +62,8 @@ void LayoutGraph::proposeLayouts() {
   });
   for (const Access *access : ordered)
     propose(access->component, access->preferred);
+  for (const Access *access : ordered)
+    proposeForReductions(*access);
   while (spreadProposals())
     ;
   // Components without any anchor: those of the highest rank first, for their slices.

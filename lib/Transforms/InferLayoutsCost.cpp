@@ -105,6 +105,31 @@ Layout tilec::coalescedLayout(RankedTensorType type, ArrayRef<unsigned> order, u
   return blocked(type.getShape(), order, std::min(vector, busy), static_cast<uint32_t>(warps));
 }
 
+Layout tilec::reductionLayout(RankedTensorType type, ArrayRef<unsigned> order, uint32_t vector, int64_t warps,
+                              ArrayRef<unsigned> reduced) {
+  SmallVector<int64_t, 4> kept, shape;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (!llvm::is_contained(reduced, dim)) {
+      kept.push_back(dim);
+      shape.push_back(type.getDimSize(dim));
+    }
+  SmallVector<unsigned, 4> keptOrder;
+  for (unsigned dim : order)
+    if (const auto *it = llvm::find(kept, dim); it != kept.end())
+      keptOrder.push_back(it - kept.begin());
+  Layout slice = coalescedLayout(RankedTensorType::get(shape, type.getElementType()), keptOrder, vector, warps);
+  SmallVector<Layout::DigitList, 4> digits(type.getRank());
+  uint32_t registers = slice.numRegisters();
+  for (auto [i, dim] : llvm::enumerate(kept))
+    digits[dim].assign(slice.digits(i).begin(), slice.digits(i).end());
+  for (unsigned dim : reduced) {
+    auto extent = static_cast<uint32_t>(type.getDimSize(dim));
+    digits[dim].push_back({Owner::Register, registers, extent});
+    registers *= extent;
+  }
+  return *Layout::get(digits, slice.replicated());
+}
+
 Layout tilec::defaultLayout(RankedTensorType type, int64_t warps) {
   SmallVector<unsigned, 4> order;
   for (unsigned dim = type.getRank(); dim-- > 0;)

@@ -23,6 +23,10 @@ GlobalPattern globalPattern(const GlobalOperation &global);
 /// The layout for coalesced access by whole vectors, fewer elements where threads would be left without any.
 Layout coalescedLayout(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order, uint32_t vector, int64_t warps);
 
+/// The same with the threads spread over all dimensions but `reduced`, so that sums along these stay in the threads.
+Layout reductionLayout(mlir::RankedTensorType type, llvm::ArrayRef<unsigned> order, uint32_t vector, int64_t warps,
+                       llvm::ArrayRef<unsigned> reduced);
+
 /// A layout for tiles that no access and no instruction puts a demand on.
 Layout defaultLayout(mlir::RankedTensorType type, int64_t warps);
 

@@ -93,6 +93,7 @@ private:
   // Choice.
   void proposeLayouts();
   bool propose(unsigned component, tilegpu::LayoutAttr layout);
+  void proposeForReductions(const Access &access);
   bool spreadProposals();
   Choice accessChoice(const Access &access, tilegpu::LayoutAttr layout);
   int64_t componentCost(unsigned component, tilegpu::LayoutAttr layout);
