@@ -58,6 +58,8 @@ struct Expr : Node {
 struct Constant : Expr {
   llvm::APInt integer;
   llvm::APFloat real = llvm::APFloat(0.0);
+  /// The dimension that this variant fixes to the value; the launch interface, common to all variants, names it.
+  const Variable *dimension = nullptr;
 
   Constant(SourceRange range, ScalarKind element, llvm::APInt value)
       : Expr(ExprKind::Constant, range, Type(element)), integer(std::move(value)) {}
