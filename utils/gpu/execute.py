@@ -3,6 +3,7 @@ import numpy as np
 
 import refutil
 from buffers import POISON, Buffer
+from hostexpr import evaluate
 from launcher import Launcher, LaunchError, Tensor
 
 
@@ -17,6 +18,18 @@ def find_kernel(reflection, name):
     raise Fault(f"the reflection has no kernel `{name}`")
 
 
+def output_shape(kernel, argument, inputs):
+    """The shape of an output that only its declaration describes, where a launch is refused anyway."""
+    values = {}
+    for a in kernel["arguments"]:
+        given = inputs.get(a["name"])
+        if a["kind"] == "tensor" and given is not None:
+            values.update({e: n for e, n in zip(a["shape"], given.shape) if isinstance(e, str)})
+        elif given is not None:
+            values[a["name"]] = given
+    return [evaluate(e, values) for e in argument["shape"]]
+
+
 def place(driver, kernel, inputs, expected, exact):
     """name -> Buffer of the tensor arguments; outputs take their shape from `expected` or their stand-in."""
     buffers = {}
@@ -24,10 +37,11 @@ def place(driver, kernel, inputs, expected, exact):
         if a["kind"] != "tensor":
             continue
         name, given = a["name"], inputs.get(a["name"])
-        if given is None and name not in expected:
-            raise Fault(f"the reference says nothing of `{name}`")
         steps, offset = (given.steps, given.offset) if given is not None else (None, 0)
-        shape = np.shape(expected[name] if name in expected else given)
+        if name in expected or given is not None:
+            shape = np.shape(expected[name] if name in expected else given)
+        else:
+            shape = output_shape(kernel, a, inputs)
         contents = given if a["access"] != "out" else None
         buffers[name] = Buffer(driver, a["type"], shape, steps, offset, contents, exact)
     return buffers
@@ -58,9 +72,9 @@ def check_outputs(kernel, buffers, images, expected, tolerance):
             if not np.array_equal(image, buffer.image):
                 raise Fault(f"{name}: an input has changed")
             continue
-        want = expected.get(name)
-        if want is None:
-            continue
+        if name not in expected:
+            raise Fault(f"the reference says nothing of `{name}`")
+        want = expected[name]
         got = buffer.decode(image)
         fault = refutil.compare(refutil.values(got), want, tolerance[name])
         if fault:
