@@ -17,7 +17,7 @@ using namespace tilec;
 
 static constexpr int64_t vectorBits = 128, lineBytes = 128, sectorBytes = 32, sectorsPerLine = 4;
 // Cycles of a warp at the two barriers of an exchange, and at one that stays inside the warp.
-static constexpr int64_t barrierCycles = 60, warpBarrierCycles = 10;
+static constexpr int64_t barrierCycles = 100, warpBarrierCycles = 10;
 // A shuffle occupies the shared-memory pipe for two cycles.
 static constexpr int64_t shuffleCycles = 2;
 // Even a conversion that only renames registers should have a reason.

@@ -246,7 +246,7 @@ LogicalResult LayoutGraph::visit(Operation *op) {
   } else if (std::optional<GlobalOperation> global = GlobalOperation::match(op)) {
     visitGlobal(op, *global);
   }
-  if (op->getNumResults() && op->getNumRegions() == 0)
+  if (isElementwise(op) || isa<tile::BroadcastOp>(op))
     if (int component = componentOf(op->getResult(0)); component >= 0)
       components[component].work += frequencyOf(op);
   return success();
