@@ -6,6 +6,8 @@
 #include "mlir/IR/Matchers.h"
 #include "tilec/Layout/FragmentLayouts.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tilec;
 
@@ -72,7 +74,9 @@ private:
   FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
   LogicalResult prepare();
   LogicalResult checkLayout(Type type, Layout expected, bool swapped, StringRef what);
-  SmallVector<Value, 0> fragments(Value operand, ArrayRef<Value> registers);
+  /// By the number of the first register. References stay valid when it grows.
+  using Fragments = std::map<uint32_t, SmallVector<Value, 4>>;
+  ArrayRef<Value> fragment(Fragments &known, Value operand, ArrayRef<Value> registers, RegisterRange range);
   Ptx::Values initialSums();
   Ptx::Values multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums);
   void sumInPlace(Ptx::Values &sums);
@@ -84,8 +88,7 @@ private:
   Location loc;
   MmaShape shape;
   MmaTile tile;
-  /// Packed operands.
-  SmallVector<Value, 0> a, b;
+  Fragments fragmentsA, fragmentsB;
 };
 
 bool isF8(MmaType type) { return type == MmaType::E4M3 || type == MmaType::E5M2; }
@@ -137,14 +140,21 @@ LogicalResult MmaSyncEmitter::prepare() {
   return checkLayout(result, tile.accumulator(), false, "a result");
 }
 
-SmallVector<Value, 0> MmaSyncEmitter::fragments(Value operand, ArrayRef<Value> registers) {
+// The registers of an instruction's operand, packed when they are first needed: conversions of operands that wait for
+// their turn would only take registers.
+ArrayRef<Value> MmaSyncEmitter::fragment(Fragments &known, Value operand, ArrayRef<Value> registers,
+                                         RegisterRange range) {
+  SmallVector<Value, 4> &packed = known[range.first];
+  if (!packed.empty())
+    return packed;
   Type element = cast<RankedTensorType>(operand.getType()).getElementType();
-  if (shape.a != MmaType::F16 || element.isF16())
-    return packRegisters(builder, loc, registers);
-  SmallVector<Value, 0> halves;
-  for (Value scalar : registers)
-    halves.push_back(halfOfF8(builder, loc, scalar, element));
-  return packRegisters(builder, loc, halves);
+  SmallVector<Value, 8> scalars(registers.slice(range.first, range.count));
+  if (shape.a == MmaType::F16 && !element.isF16())
+    for (Value &scalar : scalars)
+      scalar = halfOfF8(builder, loc, scalar, element);
+  SmallVector<Value, 0> values = packRegisters(builder, loc, scalars);
+  packed.assign(values.begin(), values.end());
+  return packed;
 }
 
 Ptx::Values MmaSyncEmitter::initialSums() {
@@ -159,12 +169,9 @@ Ptx::Values MmaSyncEmitter::initialSums() {
 }
 
 Ptx::Values MmaSyncEmitter::multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums) {
-  unsigned perValue = std::max(1u, 32 / tile.instruction.elementBits);
-  auto part = [&](ArrayRef<Value> values, RegisterRange range) {
-    return values.slice(range.first / perValue, range.count / perValue);
-  };
-  return Ptx(builder, loc)
-      .mma(shape, part(a, tile.operandARegisters(mi, ki)), part(b, tile.operandBRegisters(ki, ni)), sums);
+  ArrayRef<Value> a = fragment(fragmentsA, op.getA(), inputs.a.registers, tile.operandARegisters(mi, ki));
+  ArrayRef<Value> b = fragment(fragmentsB, op.getB(), inputs.b.registers, tile.operandBRegisters(ki, ni));
+  return Ptx(builder, loc).mma(shape, a, b, sums);
 }
 
 // One column block of B stays in registers while the row blocks of A pass.
@@ -197,8 +204,6 @@ void MmaSyncEmitter::sumExactly(Ptx::Values &sums) {
 FailureOr<Ptx::Values> MmaSyncEmitter::run() {
   if (failed(prepare()))
     return failure();
-  a = fragments(op.getA(), inputs.a.registers);
-  b = fragments(op.getB(), inputs.b.registers);
   Ptx::Values sums = initialSums();
   if (isF8(shape.a) && !op.getFast())
     sumExactly(sums);
