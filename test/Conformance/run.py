@@ -7,6 +7,7 @@ Cases that do not pass a stage yet stand in not-yet.txt; the exit status is 1 if
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,8 +87,9 @@ class Interpretation:
     """One run of a case through tile-interpret; arrays travel as .npy files of storage values, dimensions as
     numbers."""
 
-    def __init__(self, binary, case, run, folder):
-        self.binary, self.case, self.run, self.folder = binary, case, run, folder
+    def __init__(self, binary, case, run, folder, program=None):
+        """program: the case in a later form than its source, an .mlir file."""
+        self.binary, self.case, self.run, self.folder, self.program = binary, case, run, folder, program
         self.inputs, self.expected, self.tolerance = case.make(run)
         with open(case.source) as f:
             self.parameters = parameters(f.read(), run["kernel"])
@@ -119,8 +121,9 @@ class Interpretation:
 
     def fault(self):
         """None, or what is wrong."""
-        command = [self.binary, os.path.basename(self.case.source), f"--kernel={self.run['kernel']}",
-                   *suite.definitions(self.run["consts"]), *self.arguments()]
+        program = [self.program] if self.program else [os.path.basename(self.case.source),
+                                                       *suite.definitions(self.run["consts"])]
+        command = [self.binary, *program, f"--kernel={self.run['kernel']}", *self.arguments()]
         try:
             done = subprocess.run(command, cwd=os.path.dirname(self.case.source), capture_output=True, text=True,
                                   timeout=120)
@@ -141,16 +144,32 @@ class Interpretation:
         return None
 
 
-def interpret(binary, case, folder):
+def interpret(binary, case, folder, lower=None):
+    """None, or the first fault of the runs. lower(consts, tag) -> (fault, program) gives the form to run."""
+    programs = {name: lower(consts, name) for name, consts, _ in case.builds()} if lower else {}
+    for fault, _ in programs.values():
+        if fault:
+            return fault
     for i, run in enumerate(case.runs()):
-        if run.get("large") or run.get("alias"):
+        if run.get("large") or (lower and "launch_error" in run):
             continue
         own = os.path.join(folder, f"{case.name}-{i}")
         os.makedirs(own)
-        fault = Interpretation(binary, case, run, own).fault()
+        program = programs[suite.tag(run["consts"])][1] if lower else None
+        fault = Interpretation(binary, case, run, own, program).fault()
+        shutil.rmtree(own)
         if fault:
             return f"{case.data['runs'][i]}: {fault}"
     return None
+
+
+def lowering(tilec, case, folder, step, arch):
+    """How to bring a case to the form after a step of the compiler."""
+    def lower(consts, name):
+        program = os.path.join(folder, f"{case.name}-{name}.{step}.mlir")
+        options = ["-o", program, f"--stop-after={step}", "--no-header", f"--arch={arch}"]
+        return suite.compile_case(tilec, case, consts, options).fault(), program
+    return lower
 
 
 def judge(args, case, folder):
@@ -161,9 +180,11 @@ def judge(args, case, folder):
         done = suite.compile_case(args.tilec, case, case.builds()[0][1], options)
         results.append(("check", check_diagnostics(case, done)))
     if case.expect in ("result", "warning"):
-        results.append(("compile", compile_builds(args.tilec, case, folder)))
+        if not args.after:
+            results.append(("compile", compile_builds(args.tilec, case, folder)))
         if os.path.exists(args.interpreter):
-            results.append(("interpret", interpret(args.interpreter, case, folder)))
+            lower = lowering(args.tilec, case, folder, args.after, args.arch) if args.after else None
+            results.append(("interpret", interpret(args.interpreter, case, folder, lower)))
     return results
 
 
@@ -173,6 +194,8 @@ def main():
     parser.add_argument("patterns", nargs="*", help="only cases whose name holds one of these")
     parser.add_argument("--tilec", default=os.path.join(binaries, "tilec"))
     parser.add_argument("--interpreter", default=os.path.join(binaries, "tile-interpret"))
+    parser.add_argument("--after", help="interpret what this step of the compiler leaves (tilec --list-passes)")
+    parser.add_argument("--arch", default="sm_90a", help="the architecture of --after")
     parser.add_argument("--verbose", action="store_true", help="also the lines of passing and known cases")
     args = parser.parse_args()
     args.tilec, args.interpreter = os.path.abspath(args.tilec), os.path.abspath(args.interpreter)
