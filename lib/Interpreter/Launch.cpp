@@ -151,6 +151,7 @@ static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
     for (int64_t y = 0; y < context.grid[1]; ++y)
       for (int64_t x = 0; x < context.grid[0]; ++x)
         blocks.push_back({x, y, z});
+  context.absentIsPoison = false;
   std::shuffle(blocks.begin(), blocks.end(), context.random);
   ++context.stage;
   for (auto &block : blocks) {

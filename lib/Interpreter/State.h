@@ -67,6 +67,8 @@ struct Context {
   int64_t stage = 0;
   int64_t iteration = 0;
   int64_t executions = 0;
+  /// In tilegpu kernels positions are numbers also where absent, so that masks can be computed from them.
+  bool absentIsPoison = true;
   std::array<int64_t, 3> block = {0, 0, 0};
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::vector<std::unique_ptr<Channel>> channels;

@@ -150,17 +150,12 @@ LogicalResult Machine::zeroTail(tilegpu::ZeroTailOp op) {
 }
 
 LogicalResult Machine::mma(tilegpu::MmaOp op) {
-  TilePtr operands[2];
-  for (auto [i, value] : llvm::enumerate(ValueRange{op.getA(), op.getB()})) {
-    if (!isa<tilegpu::SmemType>(value.getType())) {
-      operands[i] = tilePtr(value);
-      continue;
-    }
-    FailureOr<TilePtr> tile = readShared(op, value);
-    if (failed(tile))
-      return failure();
-    operands[i] = *tile;
-  }
+  auto read = [&](Value value) -> FailureOr<TilePtr> {
+    return isa<tilegpu::SmemType>(value.getType()) ? readShared(op, value) : FailureOr<TilePtr>(tilePtr(value));
+  };
+  FailureOr<TilePtr> a = read(op.getA()), b = read(op.getB());
+  if (failed(a) || failed(b))
+    return failure();
   const Tile *acc = &tile(op.getAcc());
   if (op.getFirst()) {
     const Tile &first = tile(op.getFirst());
@@ -172,9 +167,9 @@ LogicalResult Machine::mma(tilegpu::MmaOp op) {
   Contraction c;
   c.lhsContract = {op.getTransA() ? 0 : 1};
   c.rhsContract = {op.getTransB() ? 0 : 1};
-  c.present = {operands[0]->shape[c.lhsContract[0]]};
+  c.present = {(*a)->shape[c.lhsContract[0]]};
   c.lhsUnsigned = op.getAUnsigned();
   c.rhsUnsigned = op.getBUnsigned();
-  set(op.getResult(), contract(op.getType(), c, *operands[0], *operands[1], acc));
+  set(op.getResult(), contract(op.getType(), c, **a, **b, acc));
   return success();
 }

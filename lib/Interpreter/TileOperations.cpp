@@ -27,7 +27,7 @@ LogicalResult Machine::executeTile(Operation *op) {
                                                   auto result = std::make_shared<Tile>(o.getType());
                                                   for (int64_t i = 0; i < a.extent; ++i) {
                                                     result->integers[i] = a.start + i;
-                                                    if (a.start + i >= a.end)
+                                                    if (context.absentIsPoison && a.start + i >= a.end)
                                                       result->setPoison(i);
                                                   }
                                                   set(o.getResult(), result);
