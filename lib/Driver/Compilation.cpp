@@ -134,9 +134,7 @@ bool Compilation::runStep(const PipelineStep &step) {
   // Passes report the user's mistakes; what the verifier says between them would be ours, so it runs apart.
   passes.enableVerifier(false);
   step.build(passes);
-  irDiagnostics->setErrorKind(diag::err_cannot_lower);
   bool succeeded = mlir::succeeded(passes.run(*module));
-  irDiagnostics->setErrorKind(std::nullopt);
   endTiming(step.name);
   if (diagnostics.hasErrors())
     return false;

@@ -59,7 +59,10 @@ bool Compilation::assemble() {
 }
 
 bool Compilation::generateCode() {
-  irDiagnostics->setErrorKind(std::nullopt);
+  if (none_of((*module).getOps<mlir::LLVM::LLVMFuncOp>(), [](auto f) { return f->hasAttr("nvvm.kernel"); })) {
+    diagnostics.report({}, diag::err_no_kernels) << options.input;
+    return false;
+  }
   bool hasInterface = (*module)->hasAttr("tilec.kernels");
   for (const Output &output : options.outputs) {
     bool isHeader = output.kind == OutputKind::Header;

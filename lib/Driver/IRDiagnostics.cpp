@@ -27,14 +27,25 @@ SourceRange IRDiagnostics::getRange(mlir::Location location) const {
   return {};
 }
 
+void IRDiagnostics::handleError(mlir::Diagnostic &diagnostic, SourceRange range) {
+  std::string text = diagnostic.str();
+  auto [code, message] = StringRef(text).split(": ");
+  const KindInfo *kind = findKindByCode(code);
+  if (kind && kind->severity == Severity::Error) {
+    if (!range.isValid() || reported.insert({kind->kind, range.begin.getRaw()}).second)
+      diagnostics.report(range, kind->kind) << message;
+  } else if (errorKind) {
+    diagnostics.report(range, *errorKind) << text;
+  } else {
+    internalErrors += text + "\n";
+  }
+}
+
 mlir::LogicalResult IRDiagnostics::handle(mlir::Diagnostic &diagnostic) {
   SourceRange range = getRange(diagnostic.getLocation());
   switch (diagnostic.getSeverity()) {
   case mlir::DiagnosticSeverity::Error:
-    if (errorKind)
-      diagnostics.report(range, *errorKind) << diagnostic.str();
-    else
-      internalErrors += diagnostic.str() + "\n";
+    handleError(diagnostic, range);
     break;
   case mlir::DiagnosticSeverity::Warning:
     diagnostics.report(range, diag::warn_slow_path) << diagnostic.str();
