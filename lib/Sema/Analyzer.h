@@ -214,6 +214,7 @@ private:
   void fixChoices();
   void checkContracts(const ast::KernelDecl *decl);
   void checkCondition(const ast::Contract &contract);
+  Value checkGeneralCondition(const ast::Expr *condition);
   void checkChoice(const ast::Contract &contract);
   void recordDivisibility(const Expr *condition);
   void recordBounds();

@@ -99,24 +99,39 @@ void Analyzer::recordDivisibility(const Expr *condition) {
     ref->variable->divisible = *divisor;
 }
 
+/// The condition as the launcher checks it, the same for all variants: with the names of the chosen dimensions.
+Value Analyzer::checkGeneralCondition(const ast::Expr *condition) {
+  std::vector<std::pair<Symbol *, int64_t>> fixed;
+  for (const auto &[contract, value] : choices) {
+    Symbol *symbol = find(contract->name.name);
+    if (!symbol || !symbol->fixedValue)
+      continue;
+    fixed.emplace_back(symbol, *symbol->fixedValue);
+    symbol->fixedValue.reset();
+  }
+  Value general = checkScalarCondition(condition);
+  for (auto [symbol, value] : fixed)
+    symbol->fixedValue = value;
+  return general;
+}
+
 void Analyzer::checkCondition(const ast::Contract &contract) {
   Value condition = checkScalarCondition(contract.condition);
   if (condition.isError)
     return;
-  if (std::optional<bool> constant = getConstantCondition(condition)) {
-    // False in one variant only rules this variant out at run time; without variants it can never hold.
-    if (!*constant && choices.empty())
+  facts.assume(condition.expr);
+  recordDivisibility(condition.expr);
+  Value general = checkGeneralCondition(contract.condition);
+  if (std::optional<bool> constant = getConstantCondition(general)) {
+    if (!*constant)
       report(contract.range, diag::err_contract_never_holds) << quote(contract.range);
-    if (*constant || choices.empty())
-      return;
+    return;
   }
-  std::optional<HostExpr> host = toHostExpr(condition.expr);
+  std::optional<HostExpr> host = general.isError ? std::nullopt : toHostExpr(general.expr);
   if (!host) {
     report(contract.range, diag::err_contract_form) << quote(contract.range);
     return;
   }
-  facts.assume(condition.expr);
-  recordDivisibility(condition.expr);
   kernel->contracts.push_back({std::move(*host), text(contract.range).str(), contract.range});
 }
 
