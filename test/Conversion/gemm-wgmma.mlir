@@ -1,6 +1,25 @@
 // A whole GEMM: C = A * B^T, 128x256x64 tiles, two consumer groups of one warpgroup, one producer warp, a ring of four
 // slots. It must assemble without spills and without performance notes of ptxas.
-// RUN: tile-opt %s --lower-to-nvvm | FileCheck %s
+// RUN: %tile_opt %s --lower-to-nvvm | FileCheck %s
+// RUN: %if ptxas %{ %tile_opt %s --lower-to-nvvm --lower-to-llvm -o %t.mlir %}
+// RUN: %if ptxas %{ %tilec %t.mlir -o %t.cubin --no-header --resource-usage 2>&1 | FileCheck %s --check-prefix=PTXAS %}
+// PTXAS-NOT: warning
+// PTXAS: gemm {{ *[0-9]+ +}}0
+
+// CHECK-LABEL: llvm.func @gemm
+// CHECK: mbarrier.init.shared::cta.b64 [$0], 1;
+// CHECK: mbarrier.init.shared::cta.b64 [$0], 8;
+// CHECK: scf.for {{.*}} -> (f32,
+// CHECK: mbarrier.try_wait.parity
+// CHECK: wgmma.fence.sync.aligned
+// CHECK-SAME: wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16
+// CHECK-SAME: accumulate, 1, 1, 0, 0;
+// CHECK-SAME: wgmma.wait_group.sync.aligned 0;
+// CHECK: @p mbarrier.arrive
+// CHECK: nvvm.elect.sync
+// CHECK: mbarrier.try_wait.parity
+// CHECK: mbarrier.arrive.expect_tx
+// CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.shared.cluster.global
 
 #acc = #tilegpu.layout<"[[l1:8, r1:2, w0:4], [r0:2, l0:4, r2:32]]">
 #rows = #tilegpu.layout<"[[l1:8, r0:2, w0:4]] rep [l0:4]">
