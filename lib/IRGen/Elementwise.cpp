@@ -5,8 +5,8 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::sema;
 
-Value Generator::emitUnary(const Unary &expr) {
-  Value value = emitAligned(expr.operand, expr.type.axes);
+Value Generator::emitUnary(const Unary &expr, Axes order) {
+  Value value = emitAligned(expr.operand, order);
   mlir::Type type = value.getType();
   if (expr.op == sema::UnaryOp::LogicalNot || expr.op == sema::UnaryOp::BitNot)
     return builder.createOrFold<arith::XOrIOp>(loc, value, integerLike(type, -1));
@@ -15,8 +15,8 @@ Value Generator::emitUnary(const Unary &expr) {
   return builder.createOrFold<arith::SubIOp>(loc, integerLike(type, 0), value);
 }
 
-Value Generator::emitBinary(const Binary &expr) {
-  Value a = emitAligned(expr.lhs, expr.type.axes), b = emitAligned(expr.rhs, expr.type.axes);
+Value Generator::emitBinary(const Binary &expr, Axes order) {
+  Value a = emitAligned(expr.lhs, order), b = emitAligned(expr.rhs, order);
   if (isComparison(expr.op))
     return emitComparison(expr, a, b);
   bool isReal = isFloat(expr.type.element), isUnsigned = !isReal && !isSigned(expr.type.element);
@@ -78,10 +78,10 @@ Value Generator::emitMinMax(bool isMax, ScalarKind kind, Value a, Value b) {
   return isMax ? builder.createOrFold<arith::MaxUIOp>(loc, a, b) : builder.createOrFold<arith::MinUIOp>(loc, a, b);
 }
 
-Value Generator::emitCall(const Call &expr) {
+Value Generator::emitCall(const Call &expr, Axes order) {
   SmallVector<Value> arguments;
   for (const sema::Expr *argument : expr.arguments)
-    arguments.push_back(emitAligned(argument, expr.type.axes));
+    arguments.push_back(emitAligned(argument, order));
   ScalarKind kind = expr.arguments.front()->type.element;
   switch (expr.builtin) {
   case Builtin::Select:
@@ -194,7 +194,7 @@ Value Generator::emitIntegerFunction(const Call &expr, ArrayRef<Value> x) {
   case Builtin::RemTrunc:
     return builder.createOrFold<tile::RemOp>(loc, type, x[0], x[1], isUnsigned, /*truncating=*/true);
   default:
-    return unsupported(expr.range, getSpelling(expr.builtin), valueType(expr.type));
+    return unsupported(expr.range, getSpelling(expr.builtin), type);
   }
 }
 
@@ -216,7 +216,9 @@ Value Generator::emitBitcast(const Call &expr, Value value) {
   if (from == ScalarKind::Index)
     value = emitCast(value, from, ScalarKind::I64);
   ScalarKind target = to == ScalarKind::Index ? ScalarKind::I64 : to;
-  mlir::Type type = valueType(elementType(target), expr.type.axes);
+  mlir::Type type = elementType(target);
+  if (auto tensor = dyn_cast<RankedTensorType>(value.getType()))
+    type = tensor.clone(type);
   if (type != value.getType())
     value = arith::BitcastOp::create(builder, loc, type, value);
   return emitCast(value, target, to);

@@ -5,15 +5,50 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::sema;
 
-Value Generator::emit(const sema::Expr *expr) {
+// The operands of an element-wise expression, which align by name; nothing for other expressions.
+static SmallVector<const sema::Expr *> elementwiseOperands(const sema::Expr *expr) {
+  if (auto *unary = llvm::dyn_cast<Unary>(expr))
+    return {unary->operand};
+  if (auto *cast = llvm::dyn_cast<Cast>(expr))
+    return {cast->operand};
+  if (auto *binary = llvm::dyn_cast<Binary>(expr))
+    return {binary->lhs, binary->rhs};
+  if (auto *call = llvm::dyn_cast<Call>(expr))
+    return SmallVector<const sema::Expr *>(call->arguments.begin(), call->arguments.end());
+  return {};
+}
+
+static SmallVector<const Axis *> restrictTo(ArrayRef<const Axis *> order, ArrayRef<const Axis *> axes) {
+  SmallVector<const Axis *> result;
+  llvm::copy_if(order, std::back_inserter(result), [&](const Axis *axis) { return llvm::is_contained(axes, axis); });
+  return result;
+}
+
+// Whether an expression has its axes in this order once element-wise operations take it from their users.
+static bool canTakeOrder(const sema::Expr *expr, ArrayRef<const Axis *> order) {
+  if (restrictTo(order, expr->type.axes) == ArrayRef<const Axis *>(expr->type.axes))
+    return true;
+  SmallVector<const sema::Expr *> operands = elementwiseOperands(expr);
+  return !operands.empty() &&
+         llvm::all_of(operands, [&](const sema::Expr *operand) { return canTakeOrder(operand, order); });
+}
+
+Value Generator::emitAligned(const sema::Expr *expr, Axes to) {
+  SmallVector<const Axis *> order = restrictTo(to, expr->type.axes);
+  if (!canTakeOrder(expr, order))
+    order.assign(expr->type.axes.begin(), expr->type.axes.end());
+  return align(emit(expr, order), order, to);
+}
+
+Value Generator::emit(const sema::Expr *expr, Axes order) {
   Location outer = loc;
   loc = location(expr->range);
-  Value result = emitUnlocated(expr);
+  Value result = emitUnlocated(expr, order);
   loc = outer;
   return result;
 }
 
-Value Generator::emitUnlocated(const sema::Expr *expr) {
+Value Generator::emitUnlocated(const sema::Expr *expr, Axes order) {
   switch (expr->kind) {
   case sema::ExprKind::Constant:
     return emitConstant(*llvm::cast<Constant>(expr));
@@ -24,16 +59,15 @@ Value Generator::emitUnlocated(const sema::Expr *expr) {
   case sema::ExprKind::AxisAttribute:
     return emitAxisAttribute(*llvm::cast<AxisAttribute>(expr));
   case sema::ExprKind::Unary:
-    return emitUnary(*llvm::cast<Unary>(expr));
+    return emitUnary(*llvm::cast<Unary>(expr), order);
   case sema::ExprKind::Binary:
-    return emitBinary(*llvm::cast<Binary>(expr));
+    return emitBinary(*llvm::cast<Binary>(expr), order);
   case sema::ExprKind::Cast: {
     const sema::Expr *operand = llvm::cast<Cast>(expr)->operand;
-    Value value = emitCast(emit(operand), operand->type.element, expr->type.element);
-    return align(value, operand->type.axes, expr->type.axes);
+    return emitCast(emitAligned(operand, order), operand->type.element, expr->type.element);
   }
   case sema::ExprKind::Call:
-    return emitCall(*llvm::cast<Call>(expr));
+    return emitCall(*llvm::cast<Call>(expr), order);
   case sema::ExprKind::Load:
     return emitLoad(*llvm::cast<Load>(expr));
   case sema::ExprKind::Reduce:

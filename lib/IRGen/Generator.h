@@ -50,22 +50,24 @@ private:
   mlir::Value realLike(mlir::Type type, double value);
   /// Reorders and repeats a value with the axes `from` along the axes `to`, which contain them.
   mlir::Value align(mlir::Value value, Axes from, Axes to);
-  mlir::Value emitAligned(const sema::Expr *expr, Axes axes) { return align(emit(expr), expr->type.axes, axes); }
+  mlir::Value emitAligned(const sema::Expr *expr, Axes axes);
   mlir::Location location(SourceRange range) const;
   /// Reports what the typed tree should not contain.
   mlir::Value unsupported(SourceRange range, llvm::StringRef what, mlir::Type type);
 
   // Expressions (Expressions.cpp, Elementwise.cpp, Casts.cpp, Reductions.cpp).
-  mlir::Value emit(const sema::Expr *expr);
-  mlir::Value emitUnlocated(const sema::Expr *expr);
+  mlir::Value emit(const sema::Expr *expr) { return emit(expr, expr->type.axes); }
+  /// With its axes in another order. Only element-wise expressions take one that is not their own.
+  mlir::Value emit(const sema::Expr *expr, Axes order);
+  mlir::Value emitUnlocated(const sema::Expr *expr, Axes order);
   mlir::Value emitConstant(const sema::Constant &expr);
   mlir::Value emitAxisAttribute(const sema::AxisAttribute &expr);
   mlir::Value emitLoad(const sema::Load &expr);
   mlir::Value emitIf(const sema::IfValue &expr);
-  mlir::Value emitUnary(const sema::Unary &expr);
-  mlir::Value emitBinary(const sema::Binary &expr);
+  mlir::Value emitUnary(const sema::Unary &expr, Axes order);
+  mlir::Value emitBinary(const sema::Binary &expr, Axes order);
   mlir::Value emitComparison(const sema::Binary &expr, mlir::Value lhs, mlir::Value rhs);
-  mlir::Value emitCall(const sema::Call &expr);
+  mlir::Value emitCall(const sema::Call &expr, Axes order);
   mlir::Value emitMinMax(bool isMax, ScalarKind kind, mlir::Value a, mlir::Value b);
   mlir::Value emitFloatFunction(sema::Builtin builtin, llvm::ArrayRef<mlir::Value> arguments);
   mlir::Value emitIntegerFunction(const sema::Call &expr, llvm::ArrayRef<mlir::Value> arguments);

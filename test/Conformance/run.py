@@ -151,7 +151,7 @@ def interpret(binary, case, folder, lower=None):
         if fault:
             return fault
     for i, run in enumerate(case.runs()):
-        if run.get("large") or (lower and "launch_error" in run):
+        if run.get("large") or run.get("alias") or (lower and "launch_error" in run):
             continue
         own = os.path.join(folder, f"{case.name}-{i}")
         os.makedirs(own)
