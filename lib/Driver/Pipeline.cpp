@@ -48,6 +48,7 @@ static constexpr PipelineStep steps[] = {
     {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
     {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},
     {"channels", "turn loads into transfers through rings", IRLevel::TileGPU, buildTileGPUPass<&createChannels>},
+    {"accumulate", "reduce after a loop what the loop sums up", IRLevel::TileGPU, buildTileGPUPass<&createAccumulate>},
     {"infer-layouts", "spread tiles over threads and registers", IRLevel::TileGPU,
      buildTileGPUPass<&createInferLayouts>},
     {"rotate", "start transfers ahead of their use", IRLevel::TileGPU, buildTileGPUPass<&createRotate>},

@@ -69,6 +69,14 @@ def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::Kerne
   }];
 }
 
+def Accumulate : Tilec_Pass<"accumulate", "::tilec::tilegpu::KernelOp"> {
+  let summary = "reduce after a loop what the loop sums up";
+  let description = [{
+    `total += sum(tile)` in a loop becomes an element-wise sum of the tiles that is reduced once after the loop, so that
+    the loop exchanges nothing between threads; likewise for maxima and minima. Within the licence to reassociate sums.
+  }];
+}
+
 def InferLayouts : Tilec_Pass<"infer-layouts", "::tilec::tilegpu::KernelOp"> {
   let summary = "give every tile a layout";
   let description = [{
