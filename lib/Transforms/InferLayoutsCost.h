@@ -10,7 +10,7 @@ namespace tilec {
 
 /// How a tile lies in global memory.
 struct GlobalPattern {
-  /// The dimension of the tile that runs along memory with step 1 (`vector` may be more than 1) or -1 (it is not).
+  /// The dimension of the tile that runs along memory with step 1, or -1 (then `vector` is 1); none if there is none.
   std::optional<unsigned> contiguous;
   /// Elements that one access can move, by alignment and bounds.
   uint32_t vector = 1;
@@ -40,7 +40,7 @@ public:
 
   int64_t globalAccess(const GlobalPattern &pattern, const Layout &layout, mlir::RankedTensorType type, bool isStore);
 
-  /// `rowDim` and `columnDim` are the value's dimensions of which the buffer's last one is `columnDim`.
+  /// `columnDim` is the value's dimension that is the last one of the buffer.
   int64_t sharedAccess(const Layout &layout, mlir::RankedTensorType type, unsigned columnDim);
 
   int64_t reduction(const Layout &layout, unsigned dim);
