@@ -88,7 +88,8 @@ bool Analyzer::isAlgorithmLevel(const ast::Stmt *stmt) const {
   if (const auto *let = llvm::dyn_cast<ast::LetStmt>(stmt))
     return let->form == ast::LetForm::Algorithm;
   const auto *assign = llvm::dyn_cast<ast::AssignStmt>(stmt);
-  if (!assign || !assign->hasBrackets || !functionStack.empty() || inParallel || !enclosing.empty())
+  if (!assign || !assign->hasBrackets || !functionStack.empty() || inParallel || !enclosing.empty() ||
+      conditionalDepth != 0)
     return false;
   std::vector<ast::Identifier> names;
   for (const ast::Expr *index : assign->indices)

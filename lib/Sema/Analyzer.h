@@ -166,6 +166,7 @@ private:
                            const Value &value);
   Value combine(ast::AssignOp op, Value current, Value value, SourceRange range);
   void beginStage(SourceRange range);
+  void endSequentialStage();
   void emit(Stmt *stmt) { out->statements.push_back(stmt); }
 
   // Stores.cpp
@@ -251,7 +252,12 @@ private:
   unsigned numStages = 0;
   /// The last stage is one of top-level statements, which the next such statement continues.
   bool inSequentialStage = false;
+  /// The scope of the kernel's top level, and the names that ended with the stage of statements that declared them.
+  Scope *bodyScope = nullptr;
+  llvm::StringMap<SourceRange> pastNames;
   std::vector<EnclosingBinding> enclosing;
+  /// Enclosing ifs whose conditions are not constant.
+  unsigned conditionalDepth = 0;
   /// Conditions of the enclosing ifs that hold here.
   std::vector<const Expr *> guards;
   std::vector<Access> accesses;

@@ -32,6 +32,7 @@ void Analyzer::analyzeKernel(const ast::KernelDecl *decl, llvm::ArrayRef<ConstBi
   {
     Scope body(scope);
     llvm::SaveAndRestore<Scope *> savedScope(scope, &body);
+    bodyScope = &body;
     checkBlock(decl->body);
   }
   scope = nullptr;

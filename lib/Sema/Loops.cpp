@@ -169,7 +169,7 @@ static void inspectBound(const Expr *expr, llvm::ArrayRef<Binding> earlier, bool
 }
 
 void Analyzer::checkParallel(const ast::ParallelStmt *stmt) {
-  if (inParallel || !enclosing.empty() || !functionStack.empty() || !guards.empty())
+  if (inParallel || !enclosing.empty() || !functionStack.empty() || conditionalDepth != 0)
     report(stmt->range, diag::err_parallel_not_top_level);
   else
     beginStage(stmt->range);

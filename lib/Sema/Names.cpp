@@ -70,6 +70,12 @@ static llvm::StringRef describe(const Symbol *symbol) {
 /// In a tiled nest an unknown subscript is a typo or an axis that needs a loop, which is offered. The name is then
 /// poisoned in this scope, so that it is reported once.
 void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptOf) {
+  if (auto past = pastNames.find(name.name); past != pastNames.end() && functionStack.empty()) {
+    DiagnosticBuilder builder = report(name.range, diag::err_past_stage) << name.name;
+    builder.note(past->second, diag::note_declared_here) << name.name;
+    scope->add(globals.create(SymbolKind::Poison, name.name, {}));
+    return;
+  }
   std::vector<llvm::StringRef> candidates;
   for (const Scope *s = scope; s; s = s->getParent())
     for (const auto &entry : s->getNames())

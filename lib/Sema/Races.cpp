@@ -6,7 +6,7 @@ using namespace tilec;
 using namespace tilec::sema;
 
 void Analyzer::recordAccess(Access::Kind kind, Tensor *tensor, SourceRange range, llvm::ArrayRef<Expr *> subscripts) {
-  accesses.push_back({tensor, range, subscripts.vec(), kind, !guards.empty()});
+  accesses.push_back({tensor, range, subscripts.vec(), kind, conditionalDepth != 0});
 }
 
 /// Reports a read that does not stay with what its own iteration stores.

@@ -21,8 +21,26 @@ Block *Analyzer::checkNested(const ast::Block *block) {
   return result;
 }
 
+/// Takes the values and axes of top-level statements out of sight: they live for their stage of one block.
+void Analyzer::endSequentialStage() {
+  for (Scope *level = scope; level; level = level->getParent()) {
+    std::vector<Symbol *> ended;
+    for (const auto &entry : level->getNames())
+      if (entry.second->kind == SymbolKind::Variable || entry.second->kind == SymbolKind::Axis)
+        ended.push_back(entry.second);
+    for (Symbol *symbol : ended) {
+      pastNames[symbol->name] = symbol->range;
+      level->remove(symbol->name);
+    }
+    if (level == bodyScope)
+      break;
+  }
+}
+
 void Analyzer::beginStage(SourceRange range) {
   accesses.clear();
+  if (inSequentialStage)
+    endSequentialStage();
   inSequentialStage = false;
   if (++numStages == 2)
     refuse("several-stages", range);
@@ -256,10 +274,15 @@ void Analyzer::checkIfStatement(const ast::IfStmt *stmt) {
     checkBlock(taken);
     return;
   }
-  if (kernelDecl && !inParallel && enclosing.empty() && functionStack.empty())
+  if (kernelDecl && !inParallel && enclosing.empty() && functionStack.empty()) {
     refuse("top-level-statement", stmt->range);
+    if (!inSequentialStage)
+      beginStage(stmt->range);
+    inSequentialStage = true;
+  }
   auto *result = context.create<IfStmt>(stmt->range);
   result->condition = condition.expr;
+  ++conditionalDepth;
   size_t mark = facts.mark();
   if (condition.expr) {
     facts.assume(condition.expr);
@@ -271,6 +294,7 @@ void Analyzer::checkIfStatement(const ast::IfStmt *stmt) {
     guards.pop_back();
   if (stmt->elseBlock)
     result->elseBlock = checkNested(stmt->elseBlock);
+  --conditionalDepth;
   result->carried = findCarried({result->thenBlock, result->elseBlock});
   if (condition.expr)
     emit(result);

@@ -100,6 +100,7 @@ public:
     return nullptr;
   }
   void add(Symbol *symbol) { names[symbol->name] = symbol; }
+  void remove(llvm::StringRef name) { names.erase(name); }
   const llvm::StringMap<Symbol *> &getNames() const { return names; }
   Scope *getParent() const { return parent; }
 

@@ -80,6 +80,9 @@ const std::vector<Twin> &getTwins() {
       {diag::err_unbounded_extent, "axis d = 0..N", 3, "axis d = n.start..n.end"},
       {diag::err_extent_too_large, "axis d = 0..100000000", 3, "axis d = 0..1024"},
       {diag::err_tile_size, "for k in tiles(N, 0) { let x = 1 }", 3, "for k in tiles(N, 1) { let x = 1 }"},
+      {diag::err_past_stage,
+       "kernel k(out C: f32[M]) {\nlet x = M * 2\nparallel m in tiles(M, 8) {\nC[m] = f32(x)\n} }", 4,
+       "kernel k(out C: f32[M]) {\nparallel m in tiles(M, 8) {\nlet x = M * 2\nC[m] = f32(x)\n} }"},
       {diag::err_span_form, "axis d = 8", 3, "axis d = 0..8"},
       {diag::err_parallel_not_top_level, "parallel i in 0..4 { let x = 1 }", 3, "for i in 0..4 { let x = 1 }"},
       {diag::err_statement_in_value, "let x = if c > 0 {\nvar y = 1\ny } else { 2 }", 4,
@@ -174,7 +177,7 @@ const std::vector<Twin> &getTwins() {
        "kernel k(out C: f32[M]) {\n@warps(4)\n@warps(8)\nparallel m in tiles(M, 8) { C[m] = 0 } }", 3,
        "kernel k(out C: f32[M]) {\n@warps(4)\nparallel m in tiles(M, 8) { C[m] = 0 } }"},
       // Checked, and then refused while they are not built.
-      {diag::err_not_built, "var i = c\nwhile i > 0 { i -= 1 }", 4, "var i = c\nfor j in 0..4 { i -= 1 }"},
+      {diag::err_not_built, "print(\"here\")", 3, "let x = 1"},
       // The twins of these use parts that are not built yet.
       {diag::err_implicit_axis_without_range, "kernel k(out C: f32[M]) { C[i * 2] = 0 }", 1, ""},
       {diag::err_axis_over_two_dimensions, "kernel k(A: f32[M], B: f32[N], out C: f32[M]) { C[i] = A[i] + B[i] }", 1,
@@ -240,6 +243,13 @@ TEST(SemaDiagnostics, SeveralErrorsInSourceOrderWithoutCascades) {
   ASSERT_EQ(analysis.messages.size(), 2u) << analysis.all();
   EXPECT_EQ(analysis.messages[0].line, 3u);
   EXPECT_EQ(analysis.messages[1].line, 5u);
+}
+
+TEST(SemaDiagnostics, NothingIsBoundImplicitlyBelowTheTopLevel) {
+  Analysis store("kernel k(A: f32[M], out C: f32[M], n: i32) {\nif n > 0 {\nC[i] = A[i]\n} }");
+  EXPECT_TRUE(store.find(diag::err_unknown_name)) << store.all();
+  Analysis nest("kernel k(out C: f32[M], n: i32) { if n > 0 { C[0] = 1 } else { parallel i in 0..M { C[i] = 0 } } }");
+  EXPECT_TRUE(nest.find(diag::err_parallel_not_top_level)) << nest.all();
 }
 
 TEST(SemaDiagnostics, RepairsAreOffered) {
