@@ -272,16 +272,20 @@ int64_t ChannelBuilder::stagedBytes() const {
 LogicalResult ChannelBuilder::chooseSlots() {
   int64_t budget = machine.sharedPerBlock - scratchReserve - stagedBytes(), used = 0;
   SmallVector<int64_t> slots, wanted, bytes;
+  scf::ForOp pinnedLoop;
   for (Channel &channel : channels) {
     wanted.push_back(wantedSlots(channel));
     bytes.push_back(channel.op.getType().slotBytes());
     auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
     bool pinned = loop && loop->hasAttr("tilec.stages");
     slots.push_back(pinned ? wanted.back() : 1);
+    if (pinned)
+      pinnedLoop = loop;
     used += slots.back() * bytes.back();
   }
   if (used > budget) {
-    InFlightDiagnostic error = kernel.emitError("E0412: this kernel needs ")
+    InFlightDiagnostic error = mlir::emitError(pinnedLoop ? pinnedLoop.getLoc() : kernel.getLoc(), "E0412: ")
+                               << (pinnedLoop ? "with these stages " : "") << "the kernel needs "
                                << llvm::divideCeil(used, 1024) << " KiB of shared memory, " << machine.name << " has "
                                << budget / 1024 << " KiB for tiles: ";
     for (auto [i, channel] : llvm::enumerate(channels))
