@@ -152,12 +152,10 @@ Value Generator::emitSoftmax(const AxisOperation &expr) {
 Value Generator::emitArgument(const AxisOperation &expr, bool isMax) {
   ScalarKind kind = expr.operand->type.element;
   SmallVector<const Axis *> all = unionOf(expr.operand->type.axes, {});
-  if (expr.guard)
-    all = unionOf(all, expr.guard->type.axes);
-  Value x = emitAligned(expr.operand, all);
-  Value guard = expr.guard ? emitAligned(expr.guard, all) : Value();
+  Value x = emit(expr.operand);
   SmallVector<const Axis *> rest(all);
-  Value extreme = reduceOver(combineKind(isMax ? ReduceKind::Max : ReduceKind::Min, kind), x, guard, rest, expr.axis);
+  CombineKind kindOfExtreme = combineKind(isMax ? ReduceKind::Max : ReduceKind::Min, kind);
+  Value extreme = reduceOver(kindOfExtreme, x, Value(), rest, expr.axis);
   extreme = align(extreme, rest, all);
   Value holds;
   if (isFloat(kind)) {
@@ -168,8 +166,6 @@ Value Generator::emitArgument(const AxisOperation &expr, bool isMax) {
   } else {
     holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x, extreme);
   }
-  if (guard)
-    holds = arith::AndIOp::create(builder, loc, holds, guard);
   Value positions = align(axes.lookup(expr.axis).positions, {expr.axis}, all);
   SmallVector<const Axis *> reduced(all);
   Value least = reduceOver(CombineKind::mins, positions, holds, reduced, expr.axis);
