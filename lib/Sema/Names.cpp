@@ -88,10 +88,8 @@ void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptO
       report(name.range, needsAxis ? diag::err_unknown_axis_in_parallel : diag::err_unknown_name) << name.name;
   if (needsAxis)
     builder << (llvm::isa<VariableRef>(subscriptOf) ? toString(subscriptOf) : std::string("N"));
-  if (!similar.empty()) {
+  if (!similar.empty())
     builder << FixIt::replacement(name.range, similar);
-    builder.note(name.range, diag::note_similar_name) << similar;
-  }
   if (scope)
     scope->add(globals.create(SymbolKind::Poison, name.name, {}));
 }
