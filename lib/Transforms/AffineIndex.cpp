@@ -259,6 +259,8 @@ bool tilec::isFullAxis(Value axis) {
   auto op = axis.getDefiningOp<tile::AxisOp>();
   if (!op)
     return false;
+  if (op.getFull())
+    return true;
   int64_t extent = op.getType().getExtent();
   LinearSum size = linearSum(op.getEnd());
   size.add(linearSum(op.getStart()), -1);

@@ -66,6 +66,11 @@ private:
   Value masked(Value tile, const Operand &operand, int64_t dim) {
     if (operand.full)
       return tile;
+    // Before a truncation: pairs then narrow in one instruction, and the mask works on whole registers.
+    if (auto truncation = tile.getDefiningOp<arith::TruncFOp>(); truncation && truncation->hasOneUse()) {
+      Value wide = masked(truncation.getIn(), operand, dim);
+      return arith::TruncFOp::create(builder, loc, tile.getType(), wide);
+    }
     auto type = cast<RankedTensorType>(tile.getType());
     auto axis = operand.axis.getDefiningOp<tile::AxisOp>();
     auto positions = RankedTensorType::get({type.getDimSize(dim)}, builder.getIndexType());

@@ -1,7 +1,7 @@
 // simplify: accumulators of dots, dots without a matrix product, and facts about presence and bounds.
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "tilec/Transforms/AffineIndex.h"
+#include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
 
@@ -124,88 +124,13 @@ struct ExpandDot : OpRewritePattern<tile::DotOp> {
   }
 };
 
-//===----------------------------------------------------------------------===//
-// Facts
-//===----------------------------------------------------------------------===//
-
-// A scalar subscript that counts a range inside the tensor: 0 <= x < bound.
-bool isInside(Value scalar, Value size) {
-  APInt x, bound;
-  if (matchPattern(scalar, m_ConstantInt(&x)) && matchPattern(size, m_ConstantInt(&bound)))
-    return x.sge(0) && x.slt(bound);
-  auto argument = dyn_cast<BlockArgument>(scalar);
-  if (!argument || !isNonNegative(scalar))
-    return false;
-  if (auto parallel = dyn_cast<tile::ParallelOp>(argument.getOwner()->getParentOp()))
-    return isAtMost(parallel.getUpper()[argument.getArgNumber()], size);
-  if (auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp()))
-    return isAtMost(loop.getUpperBound(), size);
-  return false;
-}
-
-// Whether the elements at present positions (or at all positions, if `all`) are inside a dimension of a view.
-bool isInbounds(Value subscript, Value size, bool all) {
-  if (rankOf(subscript) == 0)
-    return isInside(subscript, size);
-  std::optional<AffineIndex> index = affineIndex(subscript);
-  if (!index)
-    return false;
-  tile::AxisOp axis;
-  for (auto [coefficient, candidate] : llvm::zip(index->coefficients, index->axes)) {
-    if (coefficient == 0)
-      continue;
-    if (coefficient != 1 || !candidate || axis)
-      return false;
-    axis = candidate;
-  }
-  if (!axis)
-    return false;
-  LinearSum shift = index->base;
-  shift.add(linearSum(axis.getStart()), -1);
-  if (!shift.terms.empty() || shift.constant != 0 || !isNonNegative(axis.getStart()))
-    return false;
-  APInt start, bound;
-  if (matchPattern(axis.getStart(), m_ConstantInt(&start)) && matchPattern(size, m_ConstantInt(&bound)) &&
-      start.getSExtValue() + axis.getType().getExtent() <= bound.getSExtValue())
-    return true;
-  return axisEndsWithin(axis, size) && (!all || isFullAxis(axis));
-}
-
-template <typename AccessOp> void markBounds(AccessOp op, bool all) {
-  auto view = op.getView().template getDefiningOp<tile::ViewOp>();
-  if (!view)
-    return;
-  SmallVector<bool> inbounds;
-  for (auto [subscript, size] : llvm::zip(op.getSubscripts(), view.getSizes()))
-    inbounds.push_back(isInbounds(subscript, size, all));
-  op.setInbounds(inbounds);
-}
-
-template <typename AxesOp> void markFull(AxesOp op) {
-  SmallVector<bool> full;
-  for (Value axis : op.getAxes())
-    full.push_back(isFullAxis(axis));
-  op.setFull(full);
-}
-
 struct SimplifyPass : tilec::impl::SimplifyBase<SimplifyPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
     patterns.add<FoldAccumulator<arith::AddFOp>, FoldAccumulator<arith::AddIOp>, ExpandDot>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    getOperation().walk([&](Operation *op) {
-      if (auto load = dyn_cast<tile::LoadOp>(op))
-        markBounds(load, /*all=*/true);
-      else if (auto store = dyn_cast<tile::StoreOp>(op))
-        markBounds(store, /*all=*/false), markFull(store);
-      else if (auto atomic = dyn_cast<tile::AtomicOp>(op))
-        markBounds(atomic, /*all=*/false), markFull(atomic);
-      else if (auto dot = dyn_cast<tile::DotOp>(op))
-        markFull(dot);
-      else if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-        reduce.setFull(isFullAxis(reduce.getAxis()));
-    });
+    markFacts(getOperation());
   }
 };
 

@@ -9,7 +9,8 @@
 // CHECK: scf.for
 // CHECK: tilegpu.mma {{.*}} -> tensor<64x128xf32>
 // CHECK: tile.reduce maxf
-// CHECK: %[[P:.*]] = arith.select {{.*}} : tensor<64x128xi1>, tensor<64x128xbf16>
+// CHECK: %[[KEPT:.*]] = arith.select {{.*}} : tensor<64x128xi1>, tensor<64x128xf32>
+// CHECK: %[[P:.*]] = arith.truncf %[[KEPT]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK: tilegpu.zero_tail
 // CHECK: tilegpu.mma %[[P]], {{.*}}trans_b
 // CHECK: tilegpu.process "producer" warps(1) replicas(1)

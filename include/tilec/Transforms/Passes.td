@@ -61,6 +61,15 @@ def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
   }];
 }
 
+def Peel : Tilec_Pass<"peel", "::tilec::tilegpu::KernelOp"> {
+  let summary = "split loops into an interior without masks and the rest";
+  let description = [{
+    For loops over the tiles of a range whose last tile may be ragged, and over tiles that an affine mask (`t <= q`)
+    leaves whole up to a point: the first copy runs the iterations in which every position is present and every such
+    mask is true, with masks folded and bounds proved; the second runs the others. Channels are used alike in both.
+  }];
+}
+
 def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::KernelOp"> {
   let summary = "place rings, buffers, scratch and barriers in shared memory";
   let description = [{

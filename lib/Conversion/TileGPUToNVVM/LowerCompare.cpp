@@ -45,6 +45,7 @@ bool Lowering::lowerAffineCompare(Operation *op) {
   Value threshold = arith::SubIOp::create(builder, location, constantIndex(0), difference);
   threshold = arith::MinSIOp::create(builder, location, threshold, constantIndex(clampLimit));
   threshold = toI32(arith::MaxSIOp::create(builder, location, threshold, constantIndex(-clampLimit)));
+  threshold = opaque(threshold);
   Registers results;
   for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg) {
     int64_t constant = 0;

@@ -63,7 +63,7 @@ private:
       count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
       size = lowering.toI32(count);
     }
-    return arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim));
+    return lowering.opaque(arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim)));
   }
 
   Registers inThread(const Registers &input) {

@@ -81,6 +81,21 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
   }
 };
 
+// Rounded divisions only: the general expansion pass would also take maximumf apart, which the hardware has.
+struct ExpandDivisionsPass : PassWrapper<ExpandDivisionsPass, OperationPass<>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandDivisionsPass)
+
+  StringRef getArgument() const override { return "expand-divisions"; }
+  StringRef getDescription() const override { return "expand ceildiv and floordiv"; }
+
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+  }
+};
+
 } // namespace
 
 std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<LowerToNVVMPass>(); }
@@ -88,7 +103,7 @@ std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<L
 void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
   passes.addPass(createCSEPass());
   passes.addPass(std::make_unique<ExpandMathPass>());
-  passes.addPass(arith::createArithExpandOpsPass());
+  passes.addPass(std::make_unique<ExpandDivisionsPass>());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
   passes.addPass(createConvertMathToLLVMPass());
@@ -100,6 +115,7 @@ void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
 void tilec::registerConversionPasses() {
   PassRegistration<LowerToNVVMPass>();
   PassRegistration<ExpandMathPass>();
+  PassRegistration<ExpandDivisionsPass>();
   PassPipelineRegistration<>("lower-to-llvm", "from scalar operations to the LLVM and NVVM dialects",
                              [](OpPassManager &passes) { addLowerToLLVMPasses(passes); });
 }

@@ -76,6 +76,12 @@ Value Lowering::mulConstant(Value a, int64_t b) {
   return builder.createOrFold<arith::MulIOp>(location, a, a.getType().isIndex() ? constantIndex(b) : constant32(b));
 }
 
+Value Lowering::opaque(Value i32) {
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  return Ptx(builder, location).assembly("mov.b32 $0, $1;", {i32.getType()}, {i32}, pure)[0];
+}
+
 void Lowering::emitIf(Value condition, function_ref<void()> body) {
   auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);

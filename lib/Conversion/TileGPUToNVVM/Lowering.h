@@ -106,6 +106,9 @@ public:
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value addConstant(mlir::Value a, int64_t b);
   mlir::Value mulConstant(mlir::Value a, int64_t b);
+  /// The same i32, of which the optimiser knows nothing: comparisons with it stay comparisons of 32 bits with constants
+  /// instead of going back to the 64-bit values it was clamped from.
+  mlir::Value opaque(mlir::Value i32);
   /// Runs `body` under a condition, without results.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   /// The scalar type that holds one register of an element type: i8 for f8, f32 for tf32, else itself.

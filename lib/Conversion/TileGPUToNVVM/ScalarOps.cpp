@@ -147,5 +147,9 @@ FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type ele
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";
   OperationState state(loc, op->getName(), inputs, Lowering::registerType(element), {});
   state.attributes.append(op->getAttrs().begin(), op->getAttrs().end());
+  // The user's products and sums may contract to one fma (rule 14); expansions of functions rely on each rounding.
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+    state.attributes.set("fastmath",
+                         arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::contract));
   return builder.create(state)->getResult(0);
 }

@@ -81,12 +81,13 @@ def Tile_ParallelOp : Tile_Op<"parallel", [SameVariadicOperandSize, SingleBlock,
 def Tile_AxisOp : Tile_Op<"axis", [Pure]> {
   let summary = "the axis of the positions start <= p < end";
   let description = [{
-    end - start never exceeds the extent; end <= start means that no position is present.
+    end - start never exceeds the extent; end <= start means that no position is present. `full` records a proof that
+    end - start is the extent.
     ```mlir
     %m = tile.axis "m" %start to %end : !tile.axis<128>
     ```
   }];
-  let arguments = (ins StrAttr:$name, Index:$start, Index:$end);
+  let arguments = (ins StrAttr:$name, Index:$start, Index:$end, UnitAttr:$full);
   let results = (outs Tile_AxisType:$result);
   let assemblyFormat = "$name $start `to` $end attr-dict `:` type($result)";
 }

@@ -1,0 +1,14 @@
+// Facts about presence and bounds that operations carry as attributes.
+#ifndef TILEC_TRANSFORMS_FACTS_H
+#define TILEC_TRANSFORMS_FACTS_H
+
+#include "mlir/IR/Operation.h"
+
+namespace tilec {
+
+/// Sets `inbounds` and `full` of all loads, stores, atomics, dots and reductions under `root` to what is provable now.
+void markFacts(mlir::Operation *root);
+
+} // namespace tilec
+
+#endif // TILEC_TRANSFORMS_FACTS_H
