@@ -241,6 +241,7 @@ private:
 
   /// Names that functions called here are expanded from, innermost last.
   std::vector<const ast::FunctionDecl *> functionStack;
+  unsigned numInlined = 0;
   /// Axes that a call's arguments have beyond those of the parameters.
   std::vector<const Axis *> liftedAxes;
   /// A left side states the axes of the expression that is checked (rule 5).

@@ -23,7 +23,7 @@ unsigned Facts::intern(Atom atom, bool &isNew) {
 }
 
 void Facts::assumeNonPositive(Poly p) {
-  if (p.isValid() && !p.isConstant())
+  if (p.isValid() && !p.isConstant() && factKeys.insert(p.key()).second)
     facts.push_back(std::move(p));
 }
 
@@ -275,7 +275,42 @@ Poly Facts::axisAttribute(const AxisAttribute *attribute) {
   return self;
 }
 
+Poly Facts::letPoly(const Variable *variable) {
+  if (auto known = letPolys.find(variable); known != letPolys.end())
+    return known->second;
+  Poly definition = toPoly(variable->initial);
+  // A definition that mentions something mutable holds for the moment of the let only: the let is an atom of its own.
+  Properties found;
+  addDependencies(definition, found);
+  if (found.unknown) {
+    Atom atom;
+    atom.key = "u" + std::to_string(numFresh++);
+    atom.role = AtomRole::Unknown;
+    bool isNew;
+    definition = Poly::atom(intern(std::move(atom), isNew));
+  }
+  letPolys[variable] = definition;
+  return definition;
+}
+
 Poly Facts::toPoly(const Expr *expr) {
+  switch (expr->kind) {
+  case ExprKind::Constant:
+  case ExprKind::VariableRef:
+  case ExprKind::AxisPositions:
+  case ExprKind::AxisAttribute:
+    return computePoly(expr);
+  default:
+    break;
+  }
+  if (auto known = polys.find(expr); known != polys.end())
+    return known->second;
+  Poly result = computePoly(expr);
+  polys[expr] = result;
+  return result;
+}
+
+Poly Facts::computePoly(const Expr *expr) {
   bool wraps = expr->type.element != ScalarKind::Index && expr->type.element != ScalarKind::I64;
   switch (expr->kind) {
   case ExprKind::Constant:
@@ -286,19 +321,8 @@ Poly Facts::toPoly(const Expr *expr) {
     return Poly::invalid();
   case ExprKind::VariableRef: {
     const Variable *variable = llvm::cast<VariableRef>(expr)->variable;
-    if (variable->kind == VariableKind::Let && variable->initial) {
-      Poly definition = toPoly(variable->initial);
-      // A definition that mentions something mutable holds for the moment of the let only.
-      Properties found;
-      addDependencies(definition, found);
-      if (!found.unknown)
-        return definition;
-      Atom atom;
-      atom.key = "u" + std::to_string(numFresh++);
-      atom.role = AtomRole::Unknown;
-      bool isNew;
-      return Poly::atom(intern(std::move(atom), isNew));
-    }
+    if (variable->kind == VariableKind::Let && variable->initial)
+      return letPoly(variable);
     return Poly::atom(getVariable(variable));
   }
   case ExprKind::AxisPositions:

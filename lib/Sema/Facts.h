@@ -6,7 +6,9 @@
 
 #include "Poly.h"
 #include "tilec/Sema/TypedStmt.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tilec::sema {
 
@@ -37,6 +39,8 @@ public:
   /// The polynomial of an integer or bool expression. Integer types narrower than 64 bits wrap, so that their
   /// arithmetic is opaque.
   Poly toPoly(const Expr *expr);
+  /// The same for an expression that does not live as long as this object.
+  Poly toPolyOnce(const Expr *expr) { return computePoly(expr); }
   /// Polynomials that are never less (greater) than the expression: `min` (`max`) gives several.
   std::vector<Poly> upperForms(const Expr *expr);
   std::vector<Poly> lowerForms(const Expr *expr);
@@ -64,6 +68,8 @@ public:
 private:
   struct Properties;
   unsigned intern(Atom atom, bool &isNew);
+  Poly computePoly(const Expr *expr);
+  Poly letPoly(const Variable *variable);
   Poly opaque(const Expr *expr);
   Poly division(const Expr *expr, BinaryOp op, const Expr *lhs, const Expr *rhs);
   Poly axisAttribute(const AxisAttribute *attribute);
@@ -78,8 +84,12 @@ private:
   llvm::StringMap<unsigned> ids;
   /// What holds wherever an atom has a meaning, and what holds under the conditions that were assumed.
   std::vector<Poly> facts;
+  llvm::StringSet<> factKeys;
   std::vector<Poly> conditions;
   unsigned numFresh = 0;
+  /// Polynomials of expressions and of lets, which would otherwise be expanded again at every use.
+  llvm::DenseMap<const Expr *, Poly> polys;
+  llvm::DenseMap<const Variable *, Poly> letPolys;
 };
 
 } // namespace tilec::sema

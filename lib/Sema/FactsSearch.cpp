@@ -9,7 +9,7 @@ using namespace tilec::sema;
 /// Alternatives of min and max that are followed.
 constexpr size_t maxForms = 8;
 /// Nested operations that are followed for forms, facts combined in one proof, and steps of a search.
-constexpr unsigned maxFormDepth = 16;
+constexpr unsigned maxFormDepth = 10;
 constexpr unsigned maxCombined = 7;
 constexpr unsigned maxSteps = 4000;
 

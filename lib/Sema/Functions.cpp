@@ -4,6 +4,10 @@
 using namespace tilec;
 using namespace tilec::sema;
 
+/// Functions are inlined: limits on their nesting and on the calls of one kernel.
+constexpr unsigned maxInlineDepth = 64;
+constexpr unsigned maxInlinedCalls = 4096;
+
 /// Binds the parameters in `< >`: types from the arguments whose parameters are declared with them, constants from
 /// their defaults.
 bool Analyzer::bindFunctionConstants(const ast::FunctionDecl *decl, llvm::ArrayRef<Value> arguments) {
@@ -135,6 +139,12 @@ Value Analyzer::inlineCall(const ast::FunctionDecl *decl, llvm::ArrayRef<ast::Ax
   }
   if (llvm::is_contained(functionStack, decl)) {
     report(range, diag::err_recursive_function) << decl->name.name;
+    failed = true;
+  }
+  if (functionStack.size() >= maxInlineDepth || ++numInlined > maxInlinedCalls) {
+    // Said once: every call beyond the limit has the same reason.
+    if (functionStack.size() >= maxInlineDepth || numInlined == maxInlinedCalls + 1)
+      report(range, diag::err_too_many_calls) << decl->name.name << maxInlineDepth << maxInlinedCalls;
     failed = true;
   }
   if (globals.wrongFunctions.count(decl->name.name)) {

@@ -84,7 +84,7 @@ std::vector<Poly> InjectivityProof::getExtents(unsigned digit) {
   if (const auto *zero = llvm::dyn_cast<Constant>(axis->lower); zero && zero->integer.isZero()) {
     Constant tile(axis->range, ScalarKind::Index, llvm::APInt(64, axis->extent));
     Call count(axis->range, Type(ScalarKind::Index), Builtin::CeilDiv, {axis->upper, &tile});
-    Poly p = facts.toPoly(&count);
+    Poly p = facts.toPolyOnce(&count);
     if (isUniform(p))
       result.push_back(p);
   }

@@ -11,6 +11,8 @@ using llvm::DynamicAPInt;
 
 /// Literals whose decimal exponent is beyond this are refused; f64 needs 324.
 constexpr int maxDecimalExponent = 5000;
+/// Exact integers, numerators and denominators have at most this many bits; 10^maxDecimalExponent has fewer.
+constexpr unsigned maxBits = 20000;
 /// Exact shifts are limited to this many bits.
 constexpr int64_t maxShift = 4096;
 
@@ -254,7 +256,20 @@ static std::optional<Number> foldSpecial(BinaryOp op, double a, double b) {
   return Number::infinity(result < 0);
 }
 
+/// Whether an exact value has grown beyond what any use can need.
+static bool isAbsurd(const DynamicAPInt &value) {
+  static const DynamicAPInt limit = power(2, maxBits);
+  return abs(value) > limit;
+}
+
 std::optional<Number> Number::fold(BinaryOp op, const Number &lhs, const Number &rhs) {
+  std::optional<Number> result = foldExactly(op, lhs, rhs);
+  if (result && (isAbsurd(result->numerator) || isAbsurd(result->denominator)))
+    return std::nullopt;
+  return result;
+}
+
+std::optional<Number> Number::foldExactly(BinaryOp op, const Number &lhs, const Number &rhs) {
   if (lhs.isInteger() && rhs.isInteger())
     return foldIntegers(op, lhs.numerator, rhs.numerator);
   bool finite = lhs.theKind <= Kind::Real && rhs.theKind <= Kind::Real;

@@ -47,6 +47,8 @@ public:
   std::string str() const;
 
 private:
+  static std::optional<Number> foldExactly(BinaryOp op, const Number &lhs, const Number &rhs);
+
   Kind theKind = Kind::Integer;
   bool negative = false;
   llvm::DynamicAPInt numerator;

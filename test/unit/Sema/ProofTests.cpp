@@ -129,3 +129,25 @@ TEST(SemaContracts, GiveBoundsAndDivisors) {
   EXPECT_NE(dump.find("scalar n: i32 max 4"), std::string::npos) << dump;
   EXPECT_NE(dump.find("contract [\"eq\",[\"rem\",\"K\",16],0]"), std::string::npos) << dump;
 }
+
+/// Programs whose naive analysis takes exponential time or space.
+TEST(SemaLimits, PathologicalProgramsEnd) {
+  std::string doubled = "kernel k(out C: f32[M]) { parallel m in tiles(M, 16) {\nlet a0 = m.start\n";
+  std::string divided = "m.start", constants, functions = "fn g0(x: f32) -> f32 { x }\n";
+  for (int i = 1; i <= 60; ++i) {
+    std::string n = std::to_string(i), p = std::to_string(i - 1);
+    doubled += "let a" + n + " = a" + p + " + a" + p + "\n";
+    divided = "(" + divided + " / 2)";
+    constants += "const C" + n + " = " + (i == 1 ? std::string("3") : "C" + p + " * C" + p) + "\n";
+    functions += "fn g" + n + "(x: f32) -> f32 { g" + p + "(x) + g" + p + "(x) }\n";
+  }
+  Analysis lets(doubled + "axis d = a40..a40 + 4\nC[m] = 0\n} }");
+  EXPECT_EQ(lets.all(), "");
+  Analysis divisions("kernel k(out C: f32[M]) { parallel m in tiles(M, 16) {\naxis d = " + divided + ".." + divided +
+                     " + 4\nC[m] = 0\n} }");
+  EXPECT_EQ(divisions.all(), "");
+  Analysis squares(constants + "kernel k(out C: f32[1]) {}");
+  EXPECT_TRUE(squares.find(diag::err_constant_operation)) << squares.all();
+  Analysis calls(functions + "kernel k(out C: f32[M]) { parallel m in tiles(M, 16) { C[m] = g60(1.0) } }");
+  EXPECT_TRUE(calls.find(diag::err_too_many_calls)) << calls.all();
+}
