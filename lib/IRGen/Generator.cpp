@@ -7,6 +7,10 @@ using namespace mlir;
 using namespace tilec;
 using namespace tilec::sema;
 
+static bool hasProduct(Operation &kernel) {
+  return kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRContext &context,
                                           DiagnosticEngine &diagnostics) {
   context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
@@ -26,6 +30,11 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
       if (fast.when.size() > general.when.size())
         failed |= !Generator(kernel, fast, interface, diagnostics, builder).generate();
+      // Products gain much from fast loads alone, other kernels little.
+      Specialization inputs = makeInputs(kernel, builder);
+      bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
+      if (between && !failed && hasProduct(module->getBody()->back()))
+        failed |= !Generator(kernel, inputs, interface, diagnostics, builder).generate();
       failed |= !Generator(kernel, general, interface, diagnostics, builder).generate();
     }
   }
@@ -85,7 +94,7 @@ void Generator::declareVariable(const Variable &variable) {
 void Generator::declareTensor(const Tensor &tensor) {
   loc = location(tensor.range);
   int64_t natural = std::max(getBitWidth(tensor.element) / 8, 1u);
-  IntegerAttr align = builder.getI64IntegerAttr(std::max(specialization.alignment, natural));
+  IntegerAttr align = builder.getI64IntegerAttr(std::max(specialization.alignments.lookup(tensor.name), natural));
   Value base =
       tile::ArgOp::create(builder, loc, tile::PtrType::get(builder.getContext()), builder.getStringAttr(tensor.name),
                           IntegerAttr(), align, IntegerAttr(), IntegerAttr());

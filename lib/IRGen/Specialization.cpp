@@ -1,4 +1,4 @@
-// The fast and the general variant of a kernel.
+// The fast, inputs and general variants of a kernel.
 #include "Specialization.h"
 
 #include <numeric>
@@ -96,16 +96,17 @@ static void requireRows(const Tensor &tensor, FactAdder &facts) {
     facts.requireDivisible(last->name, vectorElements(tensor));
 }
 
-Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
+static Specialization specialize(const Kernel &kernel, Builder &builder, StringRef suffix, bool inputsOnly) {
+  constexpr int64_t alignment = 16;
   Specialization result = makeGeneral(kernel, builder);
-  result.suffix = "fast";
-  result.alignment = 16;
+  result.suffix = suffix;
   FactAdder facts(result, builder);
   for (const Parameter &parameter : kernel.parameters) {
-    if (!parameter.tensor)
+    if (!parameter.tensor || (inputsOnly && parameter.tensor->access != TensorAccess::In))
       continue;
+    result.alignments[parameter.tensor->name] = alignment;
     result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
-                                        builder.getI64IntegerAttr(result.alignment)));
+                                        builder.getI64IntegerAttr(alignment)));
     if (!parameter.tensor->shape.empty())
       requireRows(*parameter.tensor, facts);
   }
@@ -113,4 +114,12 @@ Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
     if (parameter.variable && parameter.variable->kind == VariableKind::Dimension)
       facts.requireBelow(parameter.variable->name, int64_t(1) << 31);
   return result;
+}
+
+Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
+  return specialize(kernel, builder, "fast", /*inputsOnly=*/false);
+}
+
+Specialization tilec::makeInputs(const Kernel &kernel, Builder &builder) {
+  return specialize(kernel, builder, "inputs", /*inputsOnly=*/true);
 }

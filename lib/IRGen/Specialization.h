@@ -19,12 +19,12 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
-  /// Appended to the variant's name: "fast" or "general".
+  /// Appended to the variant's name: "fast", "inputs" or "general".
   llvm::StringRef suffix;
   /// By name: dimensions, integer scalars and strides ("A.stride0").
   llvm::StringMap<ArgumentFacts> arguments;
-  /// Alignment of every tensor's address in bytes; 0 for that of its element.
-  int64_t alignment = 0;
+  /// Alignment of tensors' addresses in bytes, by name; others have that of their elements.
+  llvm::StringMap<int64_t> alignments;
   /// Conditions of the launcher, those of the kernel first.
   llvm::SmallVector<mlir::Attribute> when;
 };
@@ -35,6 +35,9 @@ Specialization makeGeneral(const sema::Kernel &kernel, mlir::Builder &builder);
 /// Tensors start at multiples of 16 bytes; last dimensions of contiguous tensors and dynamic strides are multiples of
 /// 16 bytes, a dynamic last stride is 1; dimensions are below 2^31.
 Specialization makeFast(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// The same for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
+Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
 
 /// The IR form of a host expression.
 mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);

@@ -124,7 +124,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     plan.set("groups", builder.getI64IntegerAttr(groups));
     plan.set("tma", builder.getBoolAttr(wgmma));
     if (wgmma)
-      planRegisters(plan, dots, groups);
+      planRegisters(plan, kernel, dots, groups);
     plan.set("raster", builder.getI64IntegerAttr(dots.empty() ? 0 : 8));
     if (auto registers = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs")))
       plan.set("maxregs", registers);
@@ -134,10 +134,18 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
   // producer warp rounds up to a group. Where a thread's accumulators and about 28 other values exceed that, a whole
   // producer group gives its registers to the consumers (`setmaxnreg`).
-  void planRegisters(NamedAttrList &plan, ArrayRef<DotFacts> dots, int64_t groups) {
+  void planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
     int64_t peak = 28;
     for (const DotFacts &facts : dots)
       peak += facts.m / 64 / groups * facts.n / 2;
+    // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
+    kernel.walk([&](tile::LoadOp load) {
+      auto type = dyn_cast<RankedTensorType>(load.getType());
+      bool feedsDot =
+          llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp, tile::CastOp>(user); });
+      if (type && !feedsDot)
+        peak += type.getRank() == 1 ? type.getNumElements() / 4 : type.getNumElements() / (128 * groups);
+    });
     int64_t launch = std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8;
     if (peak <= launch)
       return;
