@@ -2,6 +2,8 @@
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/Passes.h"
 
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
 namespace tilec {
 #define GEN_PASS_DEF_PLANSHAREDMEMORY
 #include "tilec/Transforms/Passes.h.inc"
@@ -16,6 +18,8 @@ namespace {
 constexpr int64_t bufferAlignment = 1024;
 // A full and an empty barrier of 8 bytes for each slot.
 constexpr int64_t barrierBytes = 16;
+// Scratch up to this size is not shared by operations outside loops.
+constexpr int64_t singleUseBytes = 1024;
 
 struct PlanSharedMemoryPass : tilec::impl::PlanSharedMemoryBase<PlanSharedMemoryPass> {
   void runOnOperation() override {
@@ -38,14 +42,30 @@ struct PlanSharedMemoryPass : tilec::impl::PlanSharedMemoryBase<PlanSharedMemory
       place(alloc, "staged operand ",
             llvm::alignTo(alloc.getType().allocBytes(), bufferAlignment) * kernel.getGroups());
     });
-    // One scratch serves all conversions and reductions of a group: each starts with a barrier of the group.
-    int64_t scratch = 0;
-    kernel.walk([&](Operation *op) { scratch = std::max(scratch, tilegpu::scratchBytes(op)); });
+    // One scratch serves the conversions and reductions of a group: each starts with a barrier of the group. Small ones
+    // outside loops get their own bytes and need none.
+    int64_t scratch = 0, own = 0;
+    SmallVector<std::pair<Operation *, int64_t>> single;
+    kernel.walk([&](Operation *op) {
+      int64_t bytes = llvm::alignTo(tilegpu::scratchBytes(op), 16);
+      if (bytes > 0 && bytes <= singleUseBytes && !op->getParentOfType<LoopLikeOpInterface>() &&
+          own < 8 * singleUseBytes) {
+        single.push_back({op, own});
+        own += bytes;
+      } else {
+        scratch = std::max(scratch, bytes);
+      }
+    });
     scratch = llvm::alignTo(scratch, 16);
     kernel.walk([&](Operation *op) {
       if (tilegpu::scratchBytes(op) > 0)
         op->setAttr("tilegpu.scratch", builder.getI64IntegerAttr(next));
     });
+    for (auto [op, offset] : single) {
+      op->setAttr("tilegpu.scratch", builder.getI64IntegerAttr(next + scratch + offset));
+      op->setAttr("tilegpu.single_use", builder.getUnitAttr());
+    }
+    scratch += own;
     kernel->setAttr("tilegpu.scratch_stride", builder.getI64IntegerAttr(scratch));
     if (scratch > 0)
       buffers.push_back({"scratch ", scratch * kernel.getGroups()});

@@ -84,9 +84,15 @@ def sanitizer_tables(passing, deadline, workers):
     if problem:
         return [(f"compute-sanitizer does not work here: {problem}", [])]
     hopper, ampere = ([e for e in passing if e["arch"] == a] for a in ("sm_90a", "sm_80"))
-    # racecheck does not follow bulk copies and wgmma: only builds without them
-    chosen = {"memcheck": hopper, "initcheck": hopper[::3], "racecheck": ampere[::3]}
+    # racecheck follows neither bulk copies nor wgmma nor waits on mbarriers: only builds without them
+    chosen = {"memcheck": hopper, "initcheck": hopper[::3], "racecheck": [e for e in ampere if not uses_mbarriers(e)][::2]}
     return [(tool, sanitize(entries, tool, deadline, workers)) for tool, entries in chosen.items()]
+
+
+def uses_mbarriers(entry):
+    """Whether the PTX of a build synchronises by mbarriers."""
+    with open(os.path.join(ROOT, entry["image"])) as f:
+        return "mbarrier" in f.read()
 
 
 def show(title, rows, quiet):

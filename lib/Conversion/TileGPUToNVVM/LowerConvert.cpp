@@ -143,7 +143,8 @@ private:
   Registers throughScratch() {
     SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
     ArrayRef<Value> input = lowering.lowered(op.getInput());
-    lowering.groupBarrier();
+    if (!op->hasAttr("tilegpu.single_use"))
+      lowering.groupBarrier();
     Value writes;
     for (const Digit &digit : plan.scratch.writers) {
       Value number =

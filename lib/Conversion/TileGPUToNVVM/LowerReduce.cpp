@@ -91,7 +91,8 @@ private:
   Registers acrossWarps(const Registers &partial) {
     SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
     int64_t perSlot = plan.scratchElements() / plan.numSlots();
-    lowering.groupBarrier();
+    if (!op->hasAttr("tilegpu.single_use"))
+      lowering.groupBarrier();
     Value slot = lowering.constant32(0);
     int64_t weight = 1;
     for (const Digit &digit : plan.warps) {
