@@ -25,7 +25,7 @@ Value Analyzer::checkAxisOperation(AxisOperationKind kind, const ast::AxisCallEx
   llvm::StringRef flag = isScan ? "reverse" : (isSort ? "descending" : "");
   std::vector<const ast::Argument *> arguments = positional(expr, flag);
   if (arguments.size() != 1) {
-    report(expr->range, diag::err_argument_count) << expr->callee.name << 1 << 1 << arguments.size();
+    report(expr->range, diag::err_argument_count) << expr->callee.name << countArguments(1, 1) << arguments.size();
     return Value::error(expr->range);
   }
   Value operand = check(arguments[0]->value);

@@ -43,7 +43,8 @@ Value Analyzer::checkCall(const ast::CallExpr *expr) {
 
 Value Analyzer::checkCast(ScalarKind element, const ast::CallExpr *expr) {
   if (expr->arguments.size() != 1 || expr->arguments[0].name) {
-    report(expr->range, diag::err_argument_count) << getSpelling(element) << 1 << 1 << expr->arguments.size();
+    report(expr->range, diag::err_argument_count)
+        << getSpelling(element) << countArguments(1, 1) << expr->arguments.size();
     return Value::error(expr->range);
   }
   Value operand = check(expr->arguments[0].value);
@@ -91,7 +92,8 @@ Value Analyzer::checkElementwise(const ElementwiseBuiltin &builtin, const ast::C
     }
   }
   if (count < builtin.least || count > builtin.most) {
-    report(expr->range, diag::err_argument_count) << builtin.name << builtin.least << builtin.most << count;
+    report(expr->range, diag::err_argument_count)
+        << builtin.name << countArguments(builtin.least, builtin.most) << count;
     return Value::error(expr->range);
   }
   if (builtin.builtin == Builtin::Bitcast)

@@ -32,6 +32,12 @@ llvm::StringRef sema::getSpelling(Builtin builtin) {
 
 bool sema::isAlongAxes(llvm::StringRef name) { return llvm::is_contained(alongAxes, name); }
 
+std::string sema::countArguments(unsigned least, unsigned most) {
+  if (least == most)
+    return std::to_string(least) + (least == 1 ? " argument" : " arguments");
+  return std::to_string(least) + " or " + std::to_string(most) + " arguments";
+}
+
 llvm::StringRef sema::getNotBuilt(llvm::StringRef key) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> rows[] = {
 #define TILEC_NOT_BUILT(key, words) {key, words},

@@ -63,6 +63,8 @@ struct ElementwiseBuiltin {
 };
 const ElementwiseBuiltin *findElementwise(llvm::StringRef name);
 bool isAlongAxes(llvm::StringRef name);
+/// "1 argument", "2 or 3 arguments".
+std::string countArguments(unsigned least, unsigned most);
 /// The words that NotBuilt.def has for a key; empty if the part is built.
 llvm::StringRef getNotBuilt(llvm::StringRef key);
 /// The name nearest to `name` among the candidates, or empty if none is near.

@@ -120,7 +120,7 @@ static bool reducesBothFactors(const Expr *operand, llvm::ArrayRef<const Axis *>
 Value Analyzer::checkReduce(ReduceKind kind, const ast::AxisCallExpr *expr, llvm::ArrayRef<const Axis *> axes) {
   std::vector<const ast::Argument *> arguments = positional(expr, {});
   if (arguments.size() != 1) {
-    report(expr->range, diag::err_argument_count) << expr->callee.name << 1 << 1 << arguments.size();
+    report(expr->range, diag::err_argument_count) << expr->callee.name << countArguments(1, 1) << arguments.size();
     return Value::error(expr->range);
   }
   size_t numRemoved = removedAxes.size();
@@ -223,7 +223,7 @@ std::optional<std::pair<ScalarKind, ScalarKind>> Analyzer::dotTypes(Value &lhs, 
 Value Analyzer::checkDot(const ast::AxisCallExpr *expr, llvm::ArrayRef<const Axis *> axes) {
   std::vector<const ast::Argument *> arguments = positional(expr, {"accumulate"});
   if (arguments.size() != 2) {
-    report(expr->range, diag::err_argument_count) << "dot" << 2 << 2 << arguments.size();
+    report(expr->range, diag::err_argument_count) << "dot" << countArguments(2, 2) << arguments.size();
     return Value::error(expr->range);
   }
   bool fast = false;
