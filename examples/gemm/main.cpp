@@ -1,6 +1,6 @@
-// Multiplies two matrices with gemm_nt.tile, compares a sample of the result with the host and prints the speed.
+// Multiplies two matrices with gemm.tile, compares a sample of the result with the host and prints the speed.
 #include "../common/host.h"
-#include "gemm_nt.h"
+#include "gemm.h"
 #include <algorithm>
 #include <vector>
 
@@ -15,7 +15,7 @@ float time_launches(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int64_t m, int6
   for (int i = 0; i < 10; ++i) {
     float milliseconds;
     check(cuEventRecord(begin, nullptr), "cuEventRecord");
-    check(gemm_nt_launch(nullptr, a, b, c, m, k, n), "gemm_nt_launch");
+    check(gemm_launch(nullptr, a, b, c, m, k, n), "gemm_launch");
     check(cuEventRecord(end, nullptr), "cuEventRecord");
     check(cuEventSynchronize(end), "cuEventSynchronize");
     check(cuEventElapsedTime(&milliseconds, begin, end), "cuEventElapsedTime");
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
   const int64_t m = argc > 1 ? atoll(argv[1]) : 2048, n = argc > 2 ? atoll(argv[2]) : 2048;
   const int64_t k = argc > 3 ? atoll(argv[3]) : 2048;
   open_device();
-  check(gemm_nt_load_file("gemm_nt.cubin"), "gemm_nt_load_file");
+  check(gemm_load_file("gemm.cubin"), "gemm_load_file");
   uint16_t *a = random_bf16(m * k), *b = random_bf16(n * k);
   std::vector<uint16_t> c(m * n);
   CUdeviceptr da = upload(a, m * k * 2), db = upload(b, n * k * 2), dc = output(m * n * 2);
@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
   check(cuMemFree(db), "cuMemFree");
   printf("%lld x %lld x %lld: %.1f us, %.1f TFLOP/s\n", (long long)m, (long long)n, (long long)k, milliseconds * 1e3,
          2e-9 * double(m) * double(n) * double(k) / milliseconds);
-  int status = report("gemm_nt", sample_error(a, b, c, m, n, k), 1);
+  int status = report("gemm", sample_error(a, b, c, m, n, k), 1);
   free(a);
   free(b);
   return status;
