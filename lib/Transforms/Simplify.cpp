@@ -1,8 +1,8 @@
 // simplify: accumulators of dots, dots without a matrix product, and facts about presence and bounds.
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
-#include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/AxisClasses.h"
+#include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/Passes.h"
 
 namespace tilec {

@@ -117,17 +117,30 @@ private:
     else
       write();
     lowering.groupBarrier();
+    if (perSlot == 1 && plan.numSlots() <= lanesPerWarp)
+      return {sumOfSlots(scratch)};
     Registers result;
     for (uint32_t reg = 0; reg < partial.size(); ++reg) {
-      Value sum;
-      for (uint32_t s = 0; s < plan.numSlots(); ++s) {
-        Value element = lowering.addConstant(threadElement, elementOfRegister(reg) + s * perSlot);
-        Value part = scratch.load(element);
-        sum = sum ? scalars.combine(op.getKind(), sum, part) : part;
-      }
-      result.push_back(sum);
+      SmallVector<Value> parts;
+      for (uint32_t s = 0; s < plan.numSlots(); ++s)
+        parts.push_back(scratch.load(lowering.addConstant(threadElement, elementOfRegister(reg) + s * perSlot)));
+      // A tree of fixed shape: short chains, the same order in every thread.
+      for (; parts.size() > 1; parts.resize(parts.size() / 2))
+        for (size_t i = 0; i < parts.size() / 2; ++i)
+          parts[i] = scalars.combine(op.getKind(), parts[i], parts[i + parts.size() / 2]);
+      result.push_back(parts.front());
     }
     return result;
+  }
+
+  // One element: each lane reads one slot, and butterflies combine them.
+  Value sumOfSlots(SharedScratch &scratch) {
+    uint32_t slots = plan.numSlots();
+    Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(slots));
+    Value sum = scratch.load(mine);
+    for (uint32_t mask = 1; mask < slots; mask *= 2)
+      sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask));
+    return sum;
   }
 
   Value digitOf(Value number, const Digit &digit) {
