@@ -136,8 +136,12 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // producer group gives its registers to the consumers (`setmaxnreg`).
   void planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
     int64_t peak = 28;
-    for (const DotFacts &facts : dots)
+    for (const DotFacts &facts : dots) {
       peak += facts.m / 64 / groups * facts.n / 2;
+      // An operand made from another product stays in registers, packed.
+      if (facts.lhsFromDot)
+        peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;
+    }
     // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
     kernel.walk([&](tile::LoadOp load) {
       auto type = dyn_cast<RankedTensorType>(load.getType());
