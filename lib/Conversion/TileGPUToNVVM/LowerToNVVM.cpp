@@ -2,6 +2,7 @@
 #include "tilec/Conversion/Passes.h"
 
 #include "Lowering.h"
+#include "MathExpansion.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -13,7 +14,6 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
@@ -52,35 +52,6 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
   }
 };
 
-// Functions that the hardware lacks become polynomials before the backend sees them.
-struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<>> {
-  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandMathPass)
-
-  StringRef getArgument() const override { return "expand-math"; }
-  StringRef getDescription() const override { return "expand mathematical functions into arithmetic"; }
-
-  void runOnOperation() override {
-    bool needed = false;
-    getOperation()->walk([&](Operation *op) {
-      needed |= isa<math::LogOp, math::Log2Op, math::TanhOp, math::ErfOp, math::SinOp, math::CosOp, math::PowFOp,
-                    math::RsqrtOp>(op);
-    });
-    if (!needed)
-      return;
-    RewritePatternSet expansions(&getContext());
-    math::populateExpansionPatterns(expansions, {"powf", "rsqrt"});
-    if (failed(applyPatternsGreedily(getOperation(), std::move(expansions))))
-      return signalPassFailure();
-    RewritePatternSet polynomials(&getContext());
-    populateMathPolynomialApproximationPatterns(polynomials, [](StringRef name) {
-      return name == "math.log" || name == "math.log2" || name == "math.tanh" || name == "math.erf" ||
-             name == "math.sin" || name == "math.cos";
-    });
-    if (failed(applyPatternsGreedily(getOperation(), std::move(polynomials))))
-      return signalPassFailure();
-  }
-};
-
 // Rounded divisions only: the general expansion pass would also take maximumf apart, which the hardware has.
 struct ExpandDivisionsPass : PassWrapper<ExpandDivisionsPass, OperationPass<>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ExpandDivisionsPass)
@@ -102,7 +73,7 @@ std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<L
 
 void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
   passes.addPass(createCSEPass());
-  passes.addPass(std::make_unique<ExpandMathPass>());
+  passes.addPass(createExpandMathPass());
   passes.addPass(std::make_unique<ExpandDivisionsPass>());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
@@ -114,7 +85,7 @@ void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
 
 void tilec::registerConversionPasses() {
   PassRegistration<LowerToNVVMPass>();
-  PassRegistration<ExpandMathPass>();
+  registerPass([] { return createExpandMathPass(); });
   PassRegistration<ExpandDivisionsPass>();
   PassPipelineRegistration<>("lower-to-llvm", "from scalar operations to the LLVM and NVVM dialects",
                              [](OpPassManager &passes) { addLowerToLLVMPasses(passes); });
