@@ -1,4 +1,4 @@
-// The launch interface of a kernel as attributes (docs/launch-abi.md).
+// The launch interface of a kernel as attributes (docs/abi.md).
 #include "Specialization.h"
 
 #include "llvm/ADT/MapVector.h"

@@ -30,7 +30,7 @@ struct LaunchOptions {
   uint64_t seed = 1;
 };
 
-/// The value of a host expression (docs/launch-abi.md) in the IR form.
+/// The value of a host expression (docs/abi.md) in the IR form.
 llvm::Expected<double> evaluateHostExpression(mlir::Attribute expression, const LaunchArguments &arguments);
 
 /// The entry of the module's `tilec.kernels` for a kernel; null if there is none.

@@ -1,5 +1,5 @@
 // How the host launches the kernels of a module: the data behind the reflection file and the generated header, free of
-// MLIR. The lowering attaches it to the module as attributes (`tilec.kernels`, `tilec.launch`); docs/launch-abi.md
+// MLIR. The lowering attaches it to the module as attributes (`tilec.kernels`, `tilec.launch`); docs/abi.md
 // describes the fields.
 #ifndef TILEC_TARGET_LAUNCHINFO_H
 #define TILEC_TARGET_LAUNCHINFO_H

@@ -15,7 +15,7 @@ struct ModuleFacts {
   std::string arch;
 };
 
-/// Writes version 1 of the format, described in docs/launch-abi.md.
+/// Writes version 1 of the format, described in docs/abi.md.
 void writeReflection(llvm::ArrayRef<KernelInfo> kernels, const ModuleFacts &facts, llvm::raw_ostream &os);
 
 } // namespace tilec
