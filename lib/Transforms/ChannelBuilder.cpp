@@ -306,6 +306,9 @@ LogicalResult ChannelBuilder::chooseSlots() {
   for (auto [channel, count] : llvm::zip(channels, slots)) {
     auto type = channel.op.getType();
     channel.op.getResult().setType(tilegpu::ChanType::get(kernel.getContext(), type.getPayload(), count));
+    channel.op.emitRemark() << kernel.getSymName() << ": `" << channel.op.getName() << "` by " << channel.op.getEngine()
+                            << ", " << count << " slot" << (count > 1 ? "s" : "") << " of "
+                            << llvm::divideCeil(type.slotBytes(), 1024) << " KiB";
   }
   return success();
 }

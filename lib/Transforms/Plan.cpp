@@ -119,6 +119,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     } else {
       warps = pinnedWarps ? pinnedWarps : elementwiseWarps(kernel);
     }
+    explain(kernel, machine, dots, wgmma, warps, groups);
     NamedAttrList plan;
     plan.set("warps", builder.getI64IntegerAttr(warps));
     plan.set("groups", builder.getI64IntegerAttr(groups));
@@ -158,6 +159,41 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     Builder builder(&getContext());
     plan.set("producer_registers", builder.getI64IntegerAttr(producer));
     plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
+  }
+
+  // Why a dot does not get the machine's fastest instruction; empty if it does.
+  static std::string obstacle(const DotFacts &facts) {
+    int64_t k = tensorCoreK(facts);
+    if (k == 0)
+      return "Tensor Cores do not multiply these types";
+    if (facts.m % 64 != 0)
+      return "its rows (" + std::to_string(facts.m) + ") are not a multiple of 64";
+    if (facts.n % 8 != 0 || facts.n > 256)
+      return "its columns (" + std::to_string(facts.n) + ") are not a multiple of 8 up to 256";
+    if (facts.k % k != 0)
+      return "its depth (" + std::to_string(facts.k) + ") is not a multiple of " + std::to_string(k);
+    return "an operand is no box of an input tensor whose rows are multiples of 16 bytes";
+  }
+
+  // One remark a dot; a fall to a slower instruction is a performance warning, except in the variant for unaligned
+  // tensors, which exists for that.
+  static void explain(tile::KernelOp kernel, const Machine &machine, ArrayRef<DotFacts> dots, bool wgmma, int64_t warps,
+                      int64_t groups) {
+    for (const DotFacts &facts : dots) {
+      auto mma = facts.op()->getAttrOfType<tilegpu::MmaAttr>("mma");
+      std::string shape =
+          (mma.getKind() + " m" + Twine(mma.getM()) + "n" + Twine(mma.getN()) + "k" + Twine(mma.getK())).str();
+      facts.op().emitRemark() << kernel.getSymName() << ": dot " << facts.m << "x" << facts.n << "x" << facts.k
+                              << " by " << shape << ", " << groups << " group" << (groups > 1 ? "s" : "") << " of "
+                              << warps << " warps";
+      bool slower = machine.hasWgmma ? !wgmma : mma.getKind() == "fma";
+      bool general = kernel.getSymName().ends_with("__general");
+      if (slower && !general && !facts.lhs.isF32() && !facts.lhs.isF64())
+        facts.op().emitWarning() << "this dot uses " << mma.getKind()
+                                 << " instructions instead of the machine's fastest: " << obstacle(facts);
+    }
+    if (dots.empty())
+      kernel.emitRemark() << kernel.getSymName() << ": " << warps << " warps a block";
   }
 
   void setMma(const DotFacts &facts, StringRef kind, int64_t m, int64_t n, int64_t k, int64_t warpsM, int64_t warpsN) {

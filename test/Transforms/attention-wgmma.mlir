@@ -5,7 +5,7 @@
 // CHECK-DAG: tilegpu.chan "Q" "tma" {{.*}}[128, 128]{{.*}}, 1>
 // CHECK-DAG: tilegpu.chan "K" "tma"
 // CHECK-DAG: tilegpu.chan "V" "tma"
-// CHECK: tilegpu.process "consumer" warps(4) replicas(2)
+// CHECK: tilegpu.process "consumer" warps(4) replicas(2) registers(240)
 // CHECK: scf.for
 // CHECK: tilegpu.mma {{.*}} -> tensor<64x128xf32>
 // CHECK: tile.reduce maxf
@@ -13,7 +13,7 @@
 // CHECK: %[[P:.*]] = arith.truncf %[[KEPT]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK: tilegpu.zero_tail
 // CHECK: tilegpu.mma %[[P]], {{.*}}trans_b
-// CHECK: tilegpu.process "producer" warps(1) replicas(1)
+// CHECK: tilegpu.process "producer" warps(4) replicas(1) registers(24)
 // CHECK-NOT: tensor<
 tile.kernel @attention attributes {kernel = "attention", arguments = []} {
   %qp = tile.arg "Q" {align = 16 : i64} : !tile.ptr
