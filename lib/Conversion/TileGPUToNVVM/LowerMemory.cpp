@@ -17,6 +17,46 @@ static Value index32(OpBuilder &builder, Location loc, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
 }
 
+// The policy of `@evict(first)` and `@evict(last)` for the second-level cache; null without the annotation.
+static Value evictionPolicy(Lowering &lowering, tile::LoadOp op) {
+  auto evict = op.getAnnotations().getAs<StringAttr>("evict");
+  if (!evict)
+    return nullptr;
+  std::string priority = ("evict_" + evict.getValue()).str();
+  return Ptx(lowering.builder, lowering.loc()).createCachePolicy(priority);
+}
+
+// A load of `type` with a cache policy (ld with `.L2::cache_hint`, PTX ISA 9.7.9.8), in words of 32 bits, or one word
+// of 16 for smaller values. `ordered`: other operations write this memory.
+static Value loadWithPolicy(Lowering &lowering, Type type, int64_t bytes, Value pointer, Value policy, bool ordered) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  unsigned words = std::max<int64_t>(bytes / 4, 1);
+  Type word = builder.getIntegerType(bytes < 4 ? 16 : 32);
+  std::string results, vector = words > 1 ? ".v" + std::to_string(words) : "";
+  for (unsigned i = 0; i < words; ++i)
+    results += (i ? ", $" : "$") + std::to_string(i);
+  if (words > 1)
+    results = "{" + results + "}";
+  std::string text = "ld.global.L2::cache_hint" + vector +
+                     (bytes == 1   ? ".u8 "
+                      : bytes == 2 ? ".b16 "
+                                   : ".b32 ") +
+                     results + ", [$" + std::to_string(words) + "], $" + std::to_string(words + 1) + ";";
+  Ptx::AssemblyOptions options;
+  options.sideEffects = options.memory = ordered;
+  Ptx::Values loaded = Ptx(builder, loc).assembly(text, SmallVector<Type>(words, word), {pointer, policy}, options);
+  Value value = loaded[0];
+  if (bytes == 1)
+    value = arith::TruncIOp::create(builder, loc, builder.getI8Type(), value);
+  if (words > 1) {
+    value = LLVM::PoisonOp::create(builder, loc, VectorType::get(words, word));
+    for (auto [i, part] : llvm::enumerate(loaded))
+      value = LLVM::InsertElementOp::create(builder, loc, value, part, index32(builder, loc, i));
+  }
+  return value.getType() == type ? value : Value(LLVM::BitcastOp::create(builder, loc, type, value));
+}
+
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   const LoweredView &source = view(op.getView());
   MemoryAccess access(*this, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()), {});
@@ -27,10 +67,13 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   Registers results(count);
   tile::ViewOp viewOp = source.op;
   bool readOnly = viewOp.getAccess() == tile::Access::in;
+  Value policy = evictionPolicy(*this, op);
   for (const VectorAccess &vector : access.build(16, /*writersOnly=*/false)) {
     unsigned width = vector.registers.size();
     Type type = width == 1 ? memory : Type(VectorType::get(width, memory));
     auto load = [&]() -> Value {
+      if (policy)
+        return loadWithPolicy(*this, type, bytes * width, vector.pointer, policy, !readOnly);
       auto loaded = LLVM::LoadOp::create(builder, location, type, vector.pointer, /*alignment=*/bytes * width);
       loaded.setInvariant(readOnly);
       return loaded;
