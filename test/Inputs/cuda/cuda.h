@@ -1,5 +1,5 @@
-/* The part of the CUDA driver API that generated headers use, for compile checks and runs without a toolkit. Values are
-   those of the driver API reference; layouts need not agree with the real header. */
+/* The part of the CUDA driver API that generated headers and the example programs use, for compile checks and runs
+   without a toolkit. Values are those of the driver API reference; layouts need not agree with the real header. */
 #ifndef TILEC_TEST_CUDA_H
 #define TILEC_TEST_CUDA_H
 
@@ -108,6 +108,29 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, voi
 CUresult cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream);
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream);
 CUresult cuMemsetD8Async(CUdeviceptr address, unsigned char value, size_t count, CUstream stream);
+
+/* What the example programs use beside the headers. */
+typedef struct CUctx_st *CUcontext;
+typedef struct CUevent_st *CUevent;
+typedef enum { CU_EVENT_DEFAULT = 0 } CUevent_flags;
+
+CUresult cuInit(unsigned flags);
+CUresult cuGetErrorName(CUresult error, const char **name);
+CUresult cuDeviceGet(CUdevice *device, int ordinal);
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device);
+CUresult cuCtxSetCurrent(CUcontext context);
+CUresult cuMemAlloc(CUdeviceptr *address, size_t bytes);
+CUresult cuMemFree(CUdeviceptr address);
+CUresult cuMemcpyHtoD(CUdeviceptr target, const void *source, size_t bytes);
+CUresult cuMemcpyDtoH(void *target, CUdeviceptr source, size_t bytes);
+CUresult cuMemsetD8(CUdeviceptr address, unsigned char value, size_t count);
+CUresult cuMemsetD16(CUdeviceptr address, unsigned short value, size_t count);
+CUresult cuMemsetD32(CUdeviceptr address, unsigned value, size_t count);
+CUresult cuEventCreate(CUevent *event, unsigned flags);
+CUresult cuEventDestroy(CUevent event);
+CUresult cuEventRecord(CUevent event, CUstream stream);
+CUresult cuEventSynchronize(CUevent event);
+CUresult cuEventElapsedTime(float *milliseconds, CUevent begin, CUevent end);
 
 #ifdef __cplusplus
 }
