@@ -78,7 +78,16 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
     return success();
   }
   ScalarOps scalars(builder, location, machine);
+  bool isCast = isa<tile::CastOp, arith::TruncFOp, arith::ExtFOp>(op);
   for (size_t i = 0; i < count; ++i) {
+    if (isCast && i + 1 < count) {
+      Type from = getElementTypeOrSelf(op->getOperand(0).getType());
+      if (auto pair = scalars.castPair(operands[0][i], operands[0][i + 1], from, element)) {
+        results.append({pair->first, pair->second});
+        ++i;
+        continue;
+      }
+    }
     SmallVector<Value, 3> inputs;
     for (ArrayRef<Value> operand : operands)
       inputs.push_back(operand.size() == 1 ? operand[0] : operand[i]);

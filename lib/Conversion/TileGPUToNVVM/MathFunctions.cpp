@@ -189,10 +189,10 @@ Value MathFunctions::sigmoid(Value x) {
 Value MathFunctions::tanh(Value x) {
   Value size = abs(x), z = mul(x, x);
   Value rest = polynomial(z, isDouble() ? ArrayRef<double>(tanhRest64) : ArrayRef<double>(tanhRest32));
-  Value small = fma(mul(x, z), rest, x);
+  Value small = fma(mul(size, z), rest, size);
   Value t = exp(mul(size, c(-2.0)));
   Value large = fma(mul(t, c(-2.0)), reciprocal(add(t, c(1.0))), c(1.0));
-  return select(less(size, c(isDouble() ? 0.55 : 1.0)), small, withSign(large, x));
+  return withSign(select(less(size, c(isDouble() ? 0.55 : 1.0)), small, large), x);
 }
 
 Value MathFunctions::erf(Value x) {
@@ -247,7 +247,8 @@ Value MathFunctions::remainder(Value x, Value y) {
   Value valid = both(both(less(size, infinity()), less(zero, divisor)), complement(isNaN(y)));
   Value start = select(valid, size, zero);
   Value divisorExponent = exponentOf(select(less(divisor, infinity()), divisor, c(1.0)));
-  int64_t digits = isDouble() ? 50 : 21;
+  // 51 and 22: the largest k is then that of two factors in scale().
+  int64_t digits = isDouble() ? 51 : 22;
   auto before = [&](OpBuilder &nested, Location, ValueRange values) {
     OpBuilder::InsertionGuard guard(builder);
     builder.restoreInsertionPoint(nested.saveInsertionPoint());

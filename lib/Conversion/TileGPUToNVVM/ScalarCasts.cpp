@@ -1,9 +1,14 @@
-// Casts of rule 13: round to nearest even, f8 saturates, float to integer truncates and saturates, NaN becomes 0.
+// Casts of rule 13: round to nearest even, once; f8 saturates; float to integer truncates and saturates, NaN becomes 0.
+//
+// Where a conversion needs a step through f32, this step rounds to odd: it truncates and sets the last bit if anything
+// was lost, so that the second rounding, to at most 22 bits, sees what the first one took away (Boldo and Melquiond,
+// "Emulation of a FMA and correctly rounded sums: proved algorithms using rounding to odd", IEEE TC 57, 2008).
 #include "MmaEmitter.h"
 #include "Ptx.h"
 #include "ScalarOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -60,20 +65,84 @@ Value ScalarOps::integerFromFloat(Value input, Type to, bool toUnsigned) {
   return to.isIndex() ? Value(arith::IndexCastOp::create(builder, loc, to, wide)) : wide;
 }
 
+Value ScalarOps::oddFromDouble(Value input) {
+  Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  Value exact = math::AbsFOp::create(builder, loc, input);
+  Value nearest = arith::TruncFOp::create(builder, loc, f32, exact);
+  Value wide = arith::ExtFOp::create(builder, loc, input.getType(), nearest);
+  Value bits = arith::BitcastOp::create(builder, loc, i32, nearest);
+  auto bit = [&](arith::CmpFPredicate predicate) -> Value {
+    Value holds = arith::CmpFOp::create(builder, loc, predicate, wide, exact);
+    return arith::ExtUIOp::create(builder, loc, i32, holds);
+  };
+  bits = arith::SubIOp::create(builder, loc, bits, bit(arith::CmpFPredicate::OGT));
+  bits = arith::OrIOp::create(builder, loc, bits, bit(arith::CmpFPredicate::UNE));
+  Value odd = arith::BitcastOp::create(builder, loc, f32, bits);
+  Value negative = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                         arith::BitcastOp::create(builder, loc, builder.getI64Type(), input),
+                                         integer(builder.getI64Type(), 0));
+  return arith::SelectOp::create(builder, loc, negative, arith::NegFOp::create(builder, loc, odd), odd);
+}
+
+// Keeps the 24 leading bits of the magnitude, which f32 holds, and puts the exponent right afterwards.
+Value ScalarOps::oddFromInteger(Value input, bool isUnsigned) {
+  Type type = input.getType(), i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  unsigned width = type.getIntOrFloatBitWidth();
+  Value zero = integer(type, 0), magnitude = input, negative;
+  if (!isUnsigned) {
+    negative = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, input, zero);
+    Value opposite = arith::SubIOp::create(builder, loc, zero, input);
+    magnitude = arith::SelectOp::create(builder, loc, negative, opposite, input);
+  }
+  Value leadingZeros = math::CountLeadingZerosOp::create(builder, loc, magnitude);
+  Value shift = arith::SubIOp::create(builder, loc, integer(type, width - 24), leadingZeros);
+  shift = arith::MaxSIOp::create(builder, loc, shift, zero);
+  Value kept = arith::ShRUIOp::create(builder, loc, magnitude, shift);
+  Value lost = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                     arith::ShLIOp::create(builder, loc, kept, shift), magnitude);
+  kept = arith::OrIOp::create(builder, loc, kept, arith::ExtUIOp::create(builder, loc, type, lost));
+  Value bits = arith::BitcastOp::create(builder, loc, i32, arith::UIToFPOp::create(builder, loc, f32, kept));
+  Value exponent = arith::ShLIOp::create(builder, loc, resize(shift, i32, true), integer(i32, 23));
+  Value odd = arith::BitcastOp::create(builder, loc, f32, arith::AddIOp::create(builder, loc, bits, exponent));
+  return isUnsigned
+             ? odd
+             : Value(arith::SelectOp::create(builder, loc, negative, arith::NegFOp::create(builder, loc, odd), odd));
+}
+
+// cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper byte (PTX ISA 9.7.9.21).
+std::pair<Value, Value> ScalarOps::f8PairFromFloats(Value low, Value high, Type to) {
+  Ptx ptx(builder, loc);
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  StringRef name = isa<Float8E4M3FNType>(to) ? "e4m3x2" : "e5m2x2";
+  Type i8 = builder.getI8Type(), i16 = builder.getI16Type();
+  Value pair = ptx.assembly("cvt.rn.satfinite." + name + ".f32 $0, $2, $1;", {i16}, {low, high}, pure)[0];
+  return {arith::TruncIOp::create(builder, loc, i8, pair),
+          arith::TruncIOp::create(builder, loc, i8, arith::ShRUIOp::create(builder, loc, pair, integer(i16, 8)))};
+}
+
+// cvt.rn.f16x2.e4m3x2 d, a: exact.
+std::pair<Value, Value> ScalarOps::halfPairFromF8(Value low, Value high, Type from) {
+  Ptx ptx(builder, loc);
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  StringRef name = isa<Float8E4M3FNType>(from) ? "e4m3x2" : "e5m2x2";
+  Type i16 = builder.getI16Type(), i32 = builder.getI32Type(), f16 = builder.getF16Type();
+  Value codes = arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, i16, high), integer(i16, 8));
+  codes = arith::OrIOp::create(builder, loc, codes, arith::ExtUIOp::create(builder, loc, i16, low));
+  Value halves = ptx.assembly("cvt.rn.f16x2." + name + " $0, $1;", {i32}, {codes}, pure)[0];
+  auto half = [&](Value bits) -> Value {
+    return arith::BitcastOp::create(builder, loc, f16, arith::TruncIOp::create(builder, loc, i16, bits));
+  };
+  return {half(halves), half(arith::ShRUIOp::create(builder, loc, halves, integer(i32, 16)))};
+}
+
 // f32 to f8: adds half a unit in the last place on the bit pattern, so that ties go to even; below the least normal
 // number the addition of a power of two does the rounding. Works on every architecture.
 Value ScalarOps::f8FromFloat(Value input, Type to) {
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type(), i8 = builder.getI8Type();
-  if (machine.hasF8) {
-    // cvt.rn.satfinite.e4m3x2.f32 d, a, b: a becomes the upper byte (PTX ISA 9.7.9.21).
-    Ptx ptx(builder, loc);
-    Ptx::AssemblyOptions pure;
-    pure.sideEffects = pure.memory = false;
-    StringRef name = isa<Float8E4M3FNType>(to) ? "e4m3x2" : "e5m2x2";
-    Value pair = ptx.assembly("cvt.rn.satfinite." + name + ".f32 $0, $2, $1;", {builder.getI16Type()},
-                              {input, constant(f32, 0.0)}, pure)[0];
-    return arith::TruncIOp::create(builder, loc, i8, pair);
-  }
+  if (machine.hasF8)
+    return f8PairFromFloats(input, constant(f32, 0.0), to).first;
   bool e4m3 = isa<Float8E4M3FNType>(to);
   int mantissa = e4m3 ? 3 : 2, bias = e4m3 ? 7 : 15;
   uint32_t largest = e4m3 ? 0x7e : 0x7b, nan = e4m3 ? 0x7f : 0x7f;
@@ -108,8 +177,10 @@ Value ScalarOps::f8FromFloat(Value input, Type to) {
 }
 
 Value ScalarOps::floatFromF8(Value input, Type from, Type to) {
-  Value half = halfOfF8(builder, loc, input, from);
-  return half.getType() == to ? half : Value(arith::ExtFOp::create(builder, loc, to, half));
+  Value half = machine.hasF8 && isa<Float8E4M3FNType>(from)
+                   ? halfPairFromF8(input, integer(builder.getI8Type(), 0), from).first
+                   : halfOfF8(builder, loc, input, from);
+  return resize(half, to, false);
 }
 
 // Nearest even in 10 bits of mantissa; NaN and Inf keep their class.
@@ -126,34 +197,51 @@ Value ScalarOps::tf32FromFloat(Value input) {
   return arith::BitcastOp::create(builder, loc, builder.getF32Type(), kept);
 }
 
-FailureOr<Value> ScalarOps::cast(Value input, Type from, Type to, bool fromUnsigned, bool toUnsigned) {
-  Type f32 = builder.getF32Type();
-  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+// From f32 or a number that f32 holds after rounding to odd.
+Value ScalarOps::narrowSingle(Value input, Type to) {
+  if (isF8(to))
+    return f8FromFloat(input, to);
+  return to.isTF32() ? tf32FromFloat(input) : resize(input, to, false);
+}
+
+Value ScalarOps::floatFromInteger(Value input, Type to, bool isUnsigned) {
+  if (input.getType().isIndex())
+    input = resize(input, builder.getI64Type(), false);
+  isUnsigned |= input.getType().isInteger(1);
+  // f32 holds integers of 24 bits; larger ones are beyond the range of f16 and f8.
+  if ((to.isBF16() || to.isTF32()) && input.getType().getIntOrFloatBitWidth() > 24)
+    return narrowSingle(oddFromInteger(input, isUnsigned), to);
+  Type direct = to.isF64() || to.isF16() ? to : builder.getF32Type();
+  Value value = isUnsigned ? Value(arith::UIToFPOp::create(builder, loc, direct, input))
+                           : arith::SIToFPOp::create(builder, loc, direct, input);
+  return direct == to ? value : narrowSingle(value, to);
+}
+
+Value ScalarOps::cast(Value input, Type from, Type to, bool fromUnsigned, bool toUnsigned) {
   if (from == to)
     return input;
-  if (isF8(from)) {
-    input = floatFromF8(input, from, f32);
-    from = f32;
-  } else if (from.isTF32()) {
-    from = f32;
-  }
-  if (fromFloat && (isF8(to) || to.isTF32())) {
-    if (from.isF64())
-      input = arith::TruncFOp::create(builder, loc, f32, input);
-    else if (!from.isF32())
-      input = arith::ExtFOp::create(builder, loc, f32, input);
-    return isF8(to) ? f8FromFloat(input, to) : tf32FromFloat(input);
-  }
-  if (fromFloat && toFloat)
-    return resize(input, to, false);
-  if (fromFloat)
-    return integerFromFloat(input, to, toUnsigned);
+  if (isF8(from))
+    input = floatFromF8(input, from, builder.getF32Type());
+  bool fromFloat = isa<FloatType>(from), toFloat = isa<FloatType>(to);
+  if (!fromFloat)
+    return toFloat ? floatFromInteger(input, to, fromUnsigned) : resize(input, to, fromUnsigned);
   if (!toFloat)
-    return resize(input, to, fromUnsigned);
-  if (from.isIndex())
-    input = resize(input, builder.getI64Type(), false);
-  Type wide = isF8(to) || to.isTF32() ? f32 : to;
-  Value value = fromUnsigned || from.isInteger(1) ? Value(arith::UIToFPOp::create(builder, loc, wide, input))
-                                                  : arith::SIToFPOp::create(builder, loc, wide, input);
-  return wide == to ? FailureOr<Value>(value) : cast(value, f32, to, false, false);
+    return integerFromFloat(input, to, toUnsigned);
+  bool narrows = isF8(to) || to.isTF32() || to.getIntOrFloatBitWidth() < 32;
+  if (!narrows)
+    return resize(input, to, false);
+  return narrowSingle(from.isF64() ? oddFromDouble(input) : resize(input, builder.getF32Type(), false), to);
+}
+
+std::optional<std::pair<Value, Value>> ScalarOps::castPair(Value low, Value high, Type from, Type to) {
+  if (!machine.hasF8 || isF8(from) == isF8(to) || !isa<FloatType>(from) || !isa<FloatType>(to))
+    return std::nullopt;
+  if (isF8(from)) {
+    auto [first, second] = halfPairFromF8(low, high, from);
+    return std::pair(cast(first, first.getType(), to, false, false), cast(second, second.getType(), to, false, false));
+  }
+  Value singles[2] = {low, high};
+  for (Value &value : singles)
+    value = from.isF64() ? oddFromDouble(value) : resize(value, builder.getF32Type(), false);
+  return f8PairFromFloats(singles[0], singles[1], to);
 }

@@ -124,10 +124,12 @@ FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type ele
     return divide(inputs[0], inputs[1], div.getIsUnsigned(), div.getTruncating(), false);
   if (auto rem = dyn_cast<tile::RemOp>(op))
     return divide(inputs[0], inputs[1], rem.getIsUnsigned(), rem.getTruncating(), true);
-  if (isa<arith::ExtFOp, arith::TruncFOp>(op) && (isF8(from) || isF8(element) || from.isTF32() || element.isTF32()))
+  if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     return this->cast(inputs[0], from, element, false, false);
-  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && (isF8(element) || element.isTF32()))
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(op))
     return this->cast(inputs[0], from, element, isa<arith::UIToFPOp>(op), false);
+  if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
+    return this->cast(inputs[0], from, element, false, isa<arith::FPToUIOp>(op));
   // f8 and tf32 values are compared and chosen as the wider float that contains them.
   if (op->getDialect()->getNamespace() == "math")
     return math(op, inputs, element);
@@ -141,7 +143,13 @@ FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type ele
     Type f32 = builder.getF32Type();
     Value a = floatFromF8(inputs[0], from, f32), b = floatFromF8(inputs[1], from, f32);
     Value chosen = combine(isa<arith::MaximumFOp>(op) ? tile::CombineKind::maxf : tile::CombineKind::minf, a, b);
-    return f8FromFloat(chosen, element);
+    // The code that it came from; a cast would saturate infinity.
+    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                          arith::BitcastOp::create(builder, loc, builder.getI32Type(), chosen),
+                                          arith::BitcastOp::create(builder, loc, builder.getI32Type(), a));
+    Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, a, a);
+    Value takesFirst = arith::OrIOp::create(builder, loc, isFirst, isNaN);
+    return Value(arith::SelectOp::create(builder, loc, takesFirst, inputs[0], inputs[1]));
   }
   if (op->getDialect()->getNamespace() != "arith")
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";

@@ -6,6 +6,9 @@
 #include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/Machine/Machine.h"
 
+#include <optional>
+#include <utility>
+
 namespace tilec {
 
 class ScalarOps {
@@ -18,8 +21,10 @@ public:
   mlir::FailureOr<mlir::Value> emit(mlir::Operation *op, llvm::ArrayRef<mlir::Value> inputs, mlir::Type element);
 
   /// Rule 13, between any two element types.
-  mlir::FailureOr<mlir::Value> cast(mlir::Value input, mlir::Type from, mlir::Type to, bool fromUnsigned,
-                                    bool toUnsigned);
+  mlir::Value cast(mlir::Value input, mlir::Type from, mlir::Type to, bool fromUnsigned, bool toUnsigned);
+  /// Casts two values in one instruction, where the machine has one for pairs of f8.
+  std::optional<std::pair<mlir::Value, mlir::Value>> castPair(mlir::Value low, mlir::Value high, mlir::Type from,
+                                                              mlir::Type to);
   /// Combines two elements (reductions and atomics).
   mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b);
   /// The neutral element of a combination.
@@ -28,6 +33,13 @@ public:
 private:
   mlir::Value divide(mlir::Value a, mlir::Value b, bool isUnsigned, bool truncating, bool remainder);
   mlir::Value integerFromFloat(mlir::Value input, mlir::Type to, bool toUnsigned);
+  mlir::Value floatFromInteger(mlir::Value input, mlir::Type to, bool isUnsigned);
+  /// f32, rounded to odd.
+  mlir::Value oddFromDouble(mlir::Value input);
+  mlir::Value oddFromInteger(mlir::Value input, bool isUnsigned);
+  mlir::Value narrowSingle(mlir::Value input, mlir::Type to);
+  std::pair<mlir::Value, mlir::Value> f8PairFromFloats(mlir::Value low, mlir::Value high, mlir::Type to);
+  std::pair<mlir::Value, mlir::Value> halfPairFromF8(mlir::Value low, mlir::Value high, mlir::Type from);
   mlir::Value f8FromFloat(mlir::Value input, mlir::Type to);
   mlir::Value floatFromF8(mlir::Value input, mlir::Type from, mlir::Type to);
   mlir::Value tf32FromFloat(mlir::Value input);
