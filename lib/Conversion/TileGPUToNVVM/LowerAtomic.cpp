@@ -48,7 +48,7 @@ static void swapUntilStored(Lowering &lowering, tile::CombineKind kind, Value po
   Block *before = builder.createBlock(&loop.getBefore(), {}, bits, loc);
   Value old = before->getArgument(0);
   Value current = arith::BitcastOp::create(builder, loc, type, old);
-  Value combined = ScalarOps(builder, loc, lowering.machine).combine(kind, current, value);
+  Value combined = ScalarOps(builder, loc, lowering.machine).combine(kind, current, value, value.getType());
   Value wanted = arith::BitcastOp::create(builder, loc, bits, combined);
   Value seen = Ptx(builder, loc)
                    .assembly("atom.relaxed.gpu.global.cas.b16 $0, [$1], $2, $3;", {bits}, {pointer, old, wanted})[0];

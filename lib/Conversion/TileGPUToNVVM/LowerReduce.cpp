@@ -16,16 +16,16 @@ public:
   Reduction(Lowering &lowering, tile::ReduceOp op, const ReductionPlan &plan)
       : lowering(lowering), op(op), plan(plan), builder(lowering.builder), loc(lowering.loc()),
         scalars(builder, loc, lowering.machine), layout(Lowering::layoutOf(op.getInput())) {
-    Type element = cast<RankedTensorType>(op.getInput().getType()).getElementType();
+    element = cast<RankedTensorType>(op.getInput().getType()).getElementType();
     type = Lowering::registerType(element);
-    neutral = scalars.neutral(op.getKind(), type);
+    neutral = scalars.neutral(op.getKind(), element);
   }
 
   Registers run() {
     Registers partial = inThread(masked());
     for (uint32_t mask : plan.laneMasks)
       for (Value &value : partial)
-        value = scalars.combine(op.getKind(), value, shuffle(value, mask));
+        value = scalars.combine(op.getKind(), value, shuffle(value, mask), element);
     return plan.warps.empty() ? partial : acrossWarps(partial);
   }
 
@@ -75,11 +75,11 @@ private:
         if (i < 4)
           chains.push_back(input[reg]);
         else
-          chains[i % 4] = scalars.combine(op.getKind(), chains[i % 4], input[reg]);
+          chains[i % 4] = scalars.combine(op.getKind(), chains[i % 4], input[reg], element);
       }
       while (chains.size() > 1) {
         Value last = chains.pop_back_val();
-        chains.front() = scalars.combine(op.getKind(), chains.front(), last);
+        chains.front() = scalars.combine(op.getKind(), chains.front(), last, element);
       }
       result.push_back(chains.empty() ? neutral : chains.front());
     }
@@ -127,7 +127,7 @@ private:
       // A tree of fixed shape: short chains, the same order in every thread.
       for (; parts.size() > 1; parts.resize(parts.size() / 2))
         for (size_t i = 0; i < parts.size() / 2; ++i)
-          parts[i] = scalars.combine(op.getKind(), parts[i], parts[i + parts.size() / 2]);
+          parts[i] = scalars.combine(op.getKind(), parts[i], parts[i + parts.size() / 2], element);
       result.push_back(parts.front());
     }
     return result;
@@ -139,7 +139,7 @@ private:
     Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(slots));
     Value sum = scratch.load(mine);
     for (uint32_t mask = 1; mask < slots; mask *= 2)
-      sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask));
+      sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
     return sum;
   }
 
@@ -177,6 +177,7 @@ private:
   ScalarOps scalars;
   const Layout &layout;
   Type type;
+  Type element;
   Value neutral;
 };
 

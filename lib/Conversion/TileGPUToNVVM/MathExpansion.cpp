@@ -47,17 +47,18 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
           (op->getResult(0).getType().isF32() || op->getResult(0).getType().isF64()))
         functions.push_back(op);
     });
+    ConstantPool constants;
     // Users before what they use: the parts of a sigmoid die with it.
     for (Operation *op : llvm::reverse(functions))
       if (isOpTriviallyDead(op))
         op->erase();
       else
-        expand(op);
+        expand(op, constants);
   }
 
-  static void expand(Operation *op) {
+  static void expand(Operation *op, ConstantPool &constants) {
     OpBuilder builder(op);
-    MathFunctions functions(builder, op->getLoc(), cast<FloatType>(op->getResult(0).getType()));
+    MathFunctions functions(builder, op->getLoc(), cast<FloatType>(op->getResult(0).getType()), constants);
     Value argument = sigmoidArgument(op);
     Value result =
         argument ? functions.sigmoid(argument) : functions.emit(op, SmallVector<Value, 3>(op->getOperands()));

@@ -14,8 +14,24 @@
 using namespace mlir;
 using namespace tilec;
 
-MathFunctions::MathFunctions(OpBuilder &builder, Location loc, FloatType type)
-    : builder(builder), loc(loc), type(type), integers(builder.getIntegerType(type.getWidth())) {}
+Value ConstantPool::get(OpBuilder &builder, TypedAttr value) {
+  Operation *current = builder.getInsertionBlock()->getParentOp();
+  while (!current->hasTrait<OpTrait::IsIsolatedFromAbove>())
+    current = current->getParentOp();
+  if (current != function) {
+    values.clear();
+    function = current;
+  }
+  Value &known = values[value];
+  if (!known) {
+    OpBuilder start = OpBuilder::atBlockBegin(&function->getRegion(0).front());
+    known = arith::ConstantOp::create(start, function->getLoc(), value);
+  }
+  return known;
+}
+
+MathFunctions::MathFunctions(OpBuilder &builder, Location loc, FloatType type, ConstantPool &constants)
+    : builder(builder), loc(loc), type(type), integers(builder.getIntegerType(type.getWidth())), constants(constants) {}
 
 Value MathFunctions::emit(Operation *op, ArrayRef<Value> inputs) {
   return llvm::TypeSwitch<Operation *, Value>(op)
@@ -37,20 +53,16 @@ Value MathFunctions::emit(Operation *op, ArrayRef<Value> inputs) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-Value MathFunctions::c(double value) {
-  return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
-}
-Value MathFunctions::i(int64_t value) {
-  return arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(integers, value));
-}
-Value MathFunctions::i32(int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); }
+Value MathFunctions::c(double value) { return constants.get(builder, builder.getFloatAttr(type, value)); }
+Value MathFunctions::i(int64_t value) { return constants.get(builder, builder.getIntegerAttr(integers, value)); }
+Value MathFunctions::i32(int64_t value) { return constants.get(builder, builder.getI32IntegerAttr(value)); }
 Value MathFunctions::infinity(bool negative) {
   double value = std::numeric_limits<double>::infinity();
   return c(negative ? -value : value);
 }
 Value MathFunctions::nan() {
   APFloat value = APFloat::getQNaN(type.getFloatSemantics());
-  return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
+  return constants.get(builder, FloatAttr::get(type, value));
 }
 Value MathFunctions::add(Value a, Value b) { return arith::AddFOp::create(builder, loc, a, b); }
 Value MathFunctions::sub(Value a, Value b) { return arith::SubFOp::create(builder, loc, a, b); }
@@ -80,7 +92,7 @@ Value MathFunctions::select(Value condition, Value a, Value b) {
 Value MathFunctions::both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
 Value MathFunctions::either(Value a, Value b) { return arith::OrIOp::create(builder, loc, a, b); }
 Value MathFunctions::complement(Value a) {
-  return arith::XOrIOp::create(builder, loc, a, arith::ConstantIntOp::create(builder, loc, 1, 1));
+  return arith::XOrIOp::create(builder, loc, a, constants.get(builder, builder.getBoolAttr(true)));
 }
 Value MathFunctions::withSign(Value magnitude, Value sign) {
   return math::CopySignOp::create(builder, loc, magnitude, sign);
@@ -249,25 +261,19 @@ Value MathFunctions::remainder(Value x, Value y) {
   Value divisorExponent = exponentOf(select(less(divisor, infinity()), divisor, c(1.0)));
   // 51 and 22: the largest k is then that of two factors in scale().
   int64_t digits = isDouble() ? 51 : 22;
-  auto before = [&](OpBuilder &nested, Location, ValueRange values) {
+  auto loop = scf::WhileOp::create(builder, loc, TypeRange{type}, ValueRange{start});
+  {
     OpBuilder::InsertionGuard guard(builder);
-    builder.restoreInsertionPoint(nested.saveInsertionPoint());
-    Value more =
-        both(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, values[0], divisor), less(zero, divisor));
-    scf::ConditionOp::create(builder, loc, more, values);
-  };
-  auto after = [&](OpBuilder &nested, Location, ValueRange values) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.restoreInsertionPoint(nested.saveInsertionPoint());
-    Value rest = values[0];
+    Value rest = builder.createBlock(&loop.getBefore(), {}, type, loc)->getArgument(0);
+    Value more = both(arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE, rest, divisor), valid);
+    scf::ConditionOp::create(builder, loc, more, rest);
+    rest = builder.createBlock(&loop.getAfter(), {}, type, loc)->getArgument(0);
     Value gap = arith::SubIOp::create(builder, loc, exponentOf(rest), divisorExponent);
     Value up = arith::MaxSIOp::create(builder, loc, arith::SubIOp::create(builder, loc, gap, i32(digits)), i32(0));
     Value multiple = scale(divisor, up);
     Value quotient = math::TruncOp::create(builder, loc, divide(rest, multiple));
     Value next = fma(neg(quotient), multiple, rest);
-    next = select(less(next, zero), add(next, multiple), next);
-    scf::YieldOp::create(builder, loc, next);
-  };
-  Value rest = scf::WhileOp::create(builder, loc, TypeRange{type}, ValueRange{start}, before, after).getResult(0);
-  return select(valid, withSign(rest, x), nan());
+    scf::YieldOp::create(builder, loc, select(less(next, zero), add(next, multiple), next));
+  }
+  return select(valid, withSign(loop.getResult(0), x), nan());
 }

@@ -7,8 +7,19 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tilec {
+
+/// Constants of one function, each once, at its start: expansions use the same ones again and again.
+class ConstantPool {
+public:
+  mlir::Value get(mlir::OpBuilder &builder, mlir::TypedAttr value);
+
+private:
+  mlir::Operation *function = nullptr;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> values;
+};
 
 /// Emits functions of one type, f32 or f64, at the insertion point of a builder. Operations carry no licence to
 /// contract: the expansions rely on every rounding.
@@ -16,7 +27,7 @@ class MathFunctions {
 public:
   using Value = mlir::Value;
 
-  MathFunctions(mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType type);
+  MathFunctions(mlir::OpBuilder &builder, mlir::Location loc, mlir::FloatType type, ConstantPool &constants);
 
   /// The function that a `math` operation names, or null where the operation needs no expansion.
   Value emit(mlir::Operation *op, llvm::ArrayRef<Value> inputs);
@@ -110,6 +121,7 @@ private:
   mlir::Location loc;
   mlir::FloatType type;
   mlir::IntegerType integers;
+  ConstantPool &constants;
 };
 
 } // namespace tilec

@@ -8,6 +8,8 @@
 using namespace mlir;
 using namespace tilec;
 
+static bool isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+
 Value ScalarOps::constant(Type type, double value) {
   return arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, value));
 }
@@ -57,8 +59,13 @@ Value ScalarOps::neutral(tile::CombineKind kind, Type type) {
   auto bitPattern = [&](APInt value) -> Value {
     return arith::ConstantOp::create(builder, loc, IntegerAttr::get(type, value));
   };
+  // The largest number where there is no infinity.
   auto infinity = [&](bool negative) -> Value {
-    APFloat value = APFloat::getInf(::cast<FloatType>(type).getFloatSemantics(), negative);
+    const llvm::fltSemantics &semantics = ::cast<FloatType>(type).getFloatSemantics();
+    APFloat value =
+        isa<Float8E4M3FNType>(type) ? APFloat::getLargest(semantics, negative) : APFloat::getInf(semantics, negative);
+    if (isF8(type))
+      return integer(builder.getI8Type(), value.bitcastToAPInt().getZExtValue());
     return arith::ConstantOp::create(builder, loc, FloatAttr::get(type, value));
   };
   switch (kind) {
@@ -85,7 +92,21 @@ Value ScalarOps::neutral(tile::CombineKind kind, Type type) {
   llvm_unreachable("all kinds are handled");
 }
 
-Value ScalarOps::combine(tile::CombineKind kind, Value a, Value b) {
+// The code of the greater or lesser number; a cast would saturate infinity.
+Value ScalarOps::chooseF8(tile::CombineKind kind, Value a, Value b, Type element) {
+  Type f32 = builder.getF32Type(), i32 = builder.getI32Type();
+  Value x = floatFromF8(a, element, f32), y = floatFromF8(b, element, f32);
+  Value chosen = combine(kind, x, y, f32);
+  Value isFirst =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, arith::BitcastOp::create(builder, loc, i32, chosen),
+                            arith::BitcastOp::create(builder, loc, i32, x));
+  Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, x, x);
+  return arith::SelectOp::create(builder, loc, arith::OrIOp::create(builder, loc, isFirst, isNaN), a, b);
+}
+
+Value ScalarOps::combine(tile::CombineKind kind, Value a, Value b, Type element) {
+  if (isF8(element))
+    return chooseF8(kind, a, b, element);
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case tile::CombineKind::add:
@@ -114,8 +135,6 @@ Value ScalarOps::combine(tile::CombineKind kind, Value a, Value b) {
   llvm_unreachable("all kinds are handled");
 }
 
-static bool isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
-
 FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type element) {
   Type from = op->getNumOperands() > 0 ? getElementTypeOrSelf(op->getOperand(0).getType()) : Type();
   if (auto cast = dyn_cast<tile::CastOp>(op))
@@ -139,18 +158,9 @@ FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type ele
       wide.push_back(floatFromF8(input, from, builder.getF32Type()));
     return Value(arith::CmpFOp::create(builder, loc, llvm::cast<arith::CmpFOp>(op).getPredicate(), wide[0], wide[1]));
   }
-  if (isF8(element) && isa<arith::MaximumFOp, arith::MinimumFOp>(op)) {
-    Type f32 = builder.getF32Type();
-    Value a = floatFromF8(inputs[0], from, f32), b = floatFromF8(inputs[1], from, f32);
-    Value chosen = combine(isa<arith::MaximumFOp>(op) ? tile::CombineKind::maxf : tile::CombineKind::minf, a, b);
-    // The code that it came from; a cast would saturate infinity.
-    Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                          arith::BitcastOp::create(builder, loc, builder.getI32Type(), chosen),
-                                          arith::BitcastOp::create(builder, loc, builder.getI32Type(), a));
-    Value isNaN = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UNO, a, a);
-    Value takesFirst = arith::OrIOp::create(builder, loc, isFirst, isNaN);
-    return Value(arith::SelectOp::create(builder, loc, takesFirst, inputs[0], inputs[1]));
-  }
+  if (isF8(element) && isa<arith::MaximumFOp, arith::MinimumFOp>(op))
+    return chooseF8(isa<arith::MaximumFOp>(op) ? tile::CombineKind::maxf : tile::CombineKind::minf, inputs[0],
+                    inputs[1], element);
   if (op->getDialect()->getNamespace() != "arith")
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";
   OperationState state(loc, op->getName(), inputs, Lowering::registerType(element), {});

@@ -25,12 +25,13 @@ public:
   /// Casts two values in one instruction, where the machine has one for pairs of f8.
   std::optional<std::pair<mlir::Value, mlir::Value>> castPair(mlir::Value low, mlir::Value high, mlir::Type from,
                                                               mlir::Type to);
-  /// Combines two elements (reductions and atomics).
-  mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b);
-  /// The neutral element of a combination.
-  mlir::Value neutral(tile::CombineKind kind, mlir::Type type);
+  /// Combines two elements of a type, in registers (reductions and atomics).
+  mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b, mlir::Type element);
+  /// The register of the neutral element of a combination.
+  mlir::Value neutral(tile::CombineKind kind, mlir::Type element);
 
 private:
+  mlir::Value chooseF8(tile::CombineKind kind, mlir::Value a, mlir::Value b, mlir::Type element);
   mlir::Value divide(mlir::Value a, mlir::Value b, bool isUnsigned, bool truncating, bool remainder);
   mlir::Value integerFromFloat(mlir::Value input, mlir::Type to, bool toUnsigned);
   mlir::Value floatFromInteger(mlir::Value input, mlir::Type to, bool isUnsigned);

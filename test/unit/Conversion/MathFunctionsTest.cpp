@@ -35,11 +35,12 @@ public:
 private:
   static HostFunction make(unsigned arity, llvm::function_ref<Value(MathFunctions &, ArrayRef<Value>)> build) {
     TypeName type = sizeof(T) == 8 ? "f64" : "f32";
-    return HostFunction::fromRegisters(SmallVector<TypeName>(arity, type), type,
-                                       [&](OpBuilder &builder, Location loc, ArrayRef<Value> operands) {
-                                         MathFunctions functions(builder, loc, cast<FloatType>(operands[0].getType()));
-                                         return build(functions, operands);
-                                       });
+    return HostFunction::fromRegisters(
+        SmallVector<TypeName>(arity, type), type, [&](OpBuilder &builder, Location loc, ArrayRef<Value> operands) {
+          ConstantPool constants;
+          MathFunctions functions(builder, loc, cast<FloatType>(operands[0].getType()), constants);
+          return build(functions, operands);
+        });
   }
   HostFunction function;
 };
