@@ -1,6 +1,7 @@
 // infer-layouts: gives every tile a layout and inserts conversions where layouts differ.
 #include "InferLayoutsGraph.h"
 #include "tilec/Transforms/Passes.h"
+#include "tilec/Transforms/RegisterLimits.h"
 #include "tilec/Transforms/VerifyLayouts.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -146,12 +147,14 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
       kernel.emitError("E0420: tiles cannot be spread over ") << warps << " warps: it takes 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
+    if (failed(checkTileSizes(kernel)))
+      return signalPassFailure();
     LayoutGraph graph(kernel, scratchLimit(kernel));
     if (failed(graph.build()))
       return signalPassFailure();
     graph.choose();
     LayoutRewriter(kernel, graph).run();
-    if (failed(verifyLayouts(kernel)))
+    if (failed(verifyLayouts(kernel)) || failed(checkCarriedRegisters(kernel)))
       signalPassFailure();
   }
 
