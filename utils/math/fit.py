@@ -2,7 +2,7 @@
 """Prints the coefficients of lib/Conversion/TileGPUToNVVM/MathCoefficients.h.
 
 Each polynomial interpolates its function at Chebyshev points, computed with 60 digits, so that its error is within a
-small factor of the best possible one. `python3 utils/math/fit.py > lib/Conversion/TileGPUToNVVM/MathCoefficients.h`
+small factor of the best possible one. Redirect the output there and run clang-format on it.
 """
 from decimal import Decimal as D, getcontext
 import struct

@@ -16,7 +16,7 @@ using namespace tilec::test;
 
 namespace {
 
-using Wide = __int128;
+__extension__ typedef __int128 Wide;
 
 Wide floorDivide(Wide a, Wide b) {
   Wide quotient = a / b;
