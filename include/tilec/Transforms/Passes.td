@@ -51,6 +51,10 @@ def Channels : Tilec_Pass<"channels", "::tilec::tilegpu::KernelOp"> {
 
 def Rotate : Tilec_Pass<"rotate", "::tilec::tilegpu::KernelOp"> {
   let summary = "start transfers ahead of their use in kernels of one process";
+  let description = [{
+    The block starts the transfers of an iteration `slots - 1` iterations before their use: the first ones before the
+    loop, the others in it under a bound. Rings that a producer process fills stay as they are, it runs ahead by itself.
+  }];
 }
 
 def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
