@@ -54,11 +54,22 @@ static uint64_t getMagnitude(const DiagnosticArgument &argument) {
   return 0;
 }
 
+/// Text of the source may be of any length; a message shows its beginning.
+static std::string shorten(llvm::StringRef text) {
+  constexpr size_t mostBytes = 400;
+  if (text.size() <= mostBytes)
+    return text.str();
+  size_t end = mostBytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) // not inside a UTF-8 character
+    --end;
+  return text.take_front(end).str() + "...";
+}
+
 static std::string formatArgument(const DiagnosticArgument &argument, llvm::StringRef style) {
   if (style == "s")
     return getMagnitude(argument) == 1 ? "" : "s";
   if (const std::string *text = std::get_if<std::string>(&argument))
-    return *text;
+    return shorten(*text);
   if (style == "bytes")
     return formatBytes(getMagnitude(argument));
   if (const int64_t *value = std::get_if<int64_t>(&argument))

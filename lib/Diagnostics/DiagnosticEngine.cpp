@@ -1,6 +1,7 @@
 // Collecting, sorting and counting of diagnostics.
 #include "tilec/Diagnostics/DiagnosticEngine.h"
 #include "tilec/Diagnostics/Renderer.h"
+#include "llvm/ADT/STLExtras.h"
 #include <algorithm>
 #include <cassert>
 
@@ -53,6 +54,12 @@ DiagnosticBuilder DiagnosticEngine::report(SourceRange range, diag::Kind kind) {
   else if (diagnostic->severity == Severity::Error)
     ++numOmittedErrors;
   return DiagnosticBuilder(std::move(diagnostic));
+}
+
+bool DiagnosticEngine::allErrors(llvm::function_ref<bool(const Diagnostic &)> test) const {
+  return hasErrors() && llvm::all_of(pending, [&](const std::shared_ptr<Diagnostic> &diagnostic) {
+           return diagnostic->severity != Severity::Error || test(*diagnostic);
+         });
 }
 
 /// Equal keys are repetitions of one diagnostic.

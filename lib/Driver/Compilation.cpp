@@ -30,12 +30,22 @@ Compilation::Compilation(const CompileOptions &options, SourceManager &sources, 
 
 Compilation::~Compilation() = default;
 
+/// Whether the command line is what is wrong: a value of -D, or its name.
+static bool isAboutCommandLine(const Diagnostic &diagnostic, const SourceManager &sources) {
+  if (diagnostic.kind == diag::err_define_matches_nothing)
+    return true;
+  SourceRange range = diagnostic.range;
+  return range.isValid() && sources.getName(sources.getFile(range.begin)) == commandLineName;
+}
+
 ExitStatus Compilation::run() {
   bool done = parseInput() && (stopped || runPipeline()) && (stopped || generateCode()) && writeOutputs();
   if (options.timePasses)
     printTimes();
   if (!done && status == ExitStatus::Success)
-    return ExitStatus::InputErrors;
+    return diagnostics.allErrors([&](const Diagnostic &error) { return isAboutCommandLine(error, sources); })
+               ? ExitStatus::CommandLine
+               : ExitStatus::InputErrors;
   // A warning that counts as an error leaves no output either.
   return status;
 }

@@ -81,7 +81,7 @@ std::unique_ptr<sema::TypedProgram> Frontend::analyse() {
   sema::Options semaOptions;
   semaOptions.arch = options.machine->arch;
   for (const auto &[name, value] : options.defines) {
-    FileID file = sources.addText(value, "<command line>");
+    FileID file = sources.addText(value, commandLineName);
     semaOptions.defines.push_back({name, parseConstValue(file, context, diagnostics)});
   }
   if (diagnostics.hasErrors())

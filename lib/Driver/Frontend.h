@@ -13,6 +13,9 @@
 
 namespace tilec {
 
+/// Where diagnostics about the values of -D are.
+constexpr llvm::StringLiteral commandLineName = "<command line>";
+
 /// Reads the input into `sources`. Reports an error and returns an invalid id if it cannot be read.
 FileID loadInput(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics);
 

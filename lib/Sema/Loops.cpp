@@ -88,7 +88,8 @@ std::optional<int64_t> Analyzer::getTileSize(const ast::Binding &binding, const 
     if (Poly p = facts.toPoly(value.expr); isInteger(value.element()) && p.isConstant())
       size = p.getConstant();
   if (!size || *size <= 0 || *size > maxExtent) {
-    report(binding.size->range, diag::err_tile_size) << quote(binding.size->range);
+    report(binding.size->range, diag::err_tile_size)
+        << quote(binding.size->range) << (size ? std::to_string(*size) : "not a constant") << maxExtent;
     return std::nullopt;
   }
   return size;

@@ -9,6 +9,7 @@
 
 #include "tilec/Diagnostics/Diagnostic.h"
 #include "tilec/Diagnostics/WarningOptions.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/Twine.h"
 #include <memory>
@@ -70,6 +71,8 @@ public:
   unsigned getNumErrors() const { return numErrors; }
   unsigned getNumWarnings() const { return numWarnings; }
   bool hasErrors() const { return numErrors != 0; }
+  /// Whether there are errors and all that are collected and not emitted yet pass a test.
+  bool allErrors(llvm::function_ref<bool(const Diagnostic &)> test) const;
 
   /// At most this many errors are emitted; 0 for no limit.
   void setErrorLimit(unsigned limit) { errorLimit = limit; }
