@@ -110,12 +110,16 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     if (wgmma) {
       groups = pinnedWarps ? pinnedWarps / 4 : chooseGroups(kernel, dots);
       warps = 4;
-      if (dots.front().m % (64 * groups) != 0 || !canSplit(kernel, dots))
+      if (dots.front().m % (64 * groups) != 0 || !canSplit(kernel, dots)) {
+        wgmma = pinnedWarps <= 4;
         groups = 1;
+      }
+    }
+    if (wgmma) {
       for (const DotFacts &facts : dots)
         setMma(facts, "wgmma", 64, facts.n, tensorCoreK(facts), 4, 1);
     } else if (!dots.empty()) {
-      warps = planWarpMma(dots, machine, pinnedWarps ? pinnedWarps : 8);
+      warps = planWarpMma(kernel, dots, machine, pinnedWarps);
     } else {
       warps = pinnedWarps ? pinnedWarps : elementwiseWarps(kernel);
     }
@@ -247,8 +251,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     return possible;
   }
 
-  int64_t planWarpMma(ArrayRef<DotFacts> dots, const Machine &machine, int64_t most) {
-    for (int64_t warps = most; warps >= 1; warps /= 2) {
+  int64_t planWarpMma(tile::KernelOp kernel, ArrayRef<DotFacts> dots, const Machine &machine, int64_t pinned) {
+    for (int64_t warps = pinned ? pinned : 8; warps >= std::max<int64_t>(pinned, 1); warps /= 2) {
       SmallVector<std::pair<int64_t, int64_t>> grids;
       for (const DotFacts &facts : dots) {
         std::optional<std::pair<int64_t, int64_t>> grid = warpGrid(facts, machine, warps, dots.size() > 1);
@@ -262,11 +266,15 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
         setMma(facts, "mma", 16, 8, warpMmaK(facts, machine), grid.first, grid.second);
       return warps;
     }
-    // No Tensor Core shape fits: multiply-adds from shared memory, about 16 results a thread.
-    int64_t results = 1;
+    // No Tensor Core shape fits: multiply-adds from shared memory, about 32 results a thread, and no thread holds more
+    // than 128 elements of another tile.
+    int64_t results = largestTile(kernel) / 2;
     for (const DotFacts &facts : dots)
       results = std::max(results, facts.m * facts.n);
-    int64_t warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(results, 32 * 32)), 1, most);
+    int64_t warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(results, 32 * 32)), 1, 8);
+    warps = std::max<int64_t>(warps, std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(results, 64 * 32)), 32));
+    if (pinned)
+      warps = pinned;
     for (const DotFacts &facts : dots)
       setMma(facts, "fma", 1, 1, 1, warps, 1);
     return warps;
@@ -297,15 +305,20 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     return best;
   }
 
-  // About 16 elements of the largest tile for each thread.
-  static int64_t elementwiseWarps(tile::KernelOp kernel) {
+  /// Elements of the largest tile.
+  static int64_t largestTile(tile::KernelOp kernel) {
     int64_t elements = 1;
     kernel.walk([&](Operation *op) {
       for (Value result : op->getResults())
         if (auto type = dyn_cast<RankedTensorType>(result.getType()))
           elements = std::max(elements, type.getNumElements());
     });
-    return std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(elements, 16 * 32)), 1, 32);
+    return elements;
+  }
+
+  // About 16 elements of the largest tile for each thread.
+  static int64_t elementwiseWarps(tile::KernelOp kernel) {
+    return std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(largestTile(kernel), 16 * 32)), 1, 32);
   }
 };
 
