@@ -1,6 +1,7 @@
 // Annotations (rule 20): their arguments, and whether they apply to the architecture. Their places were checked by the
 // parser, except for those of lets, which need a load.
 #include "Analyzer.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -24,7 +25,7 @@ struct AnnotationForm {
 // Limits: a block has at most 32 warps (1024 threads), a cluster at most 16 blocks with the non-portable size, a thread
 // at most 255 registers (CUDA programming guide, technical specifications).
 static constexpr AnnotationForm forms[] = {
-    {"warps", 1, 1, 1, 32, "", "@warps(8), with 1 to 32 warps"},
+    {"warps", 1, 1, 1, 32, "", "@warps(8), with 1, 2, 4, 8, 16 or 32 warps"},
     {"stages", 1, 1, 1, 64, "", "@stages(4), with 1 to 64 stages"},
     {"unroll", 1, 1, 1, 1024, "", "@unroll(4), with a factor of 1 to 1024"},
     {"maxregs", 1, 1, 16, 255, "", "@maxregs(232), with 16 to 255 registers"},
@@ -74,6 +75,8 @@ bool Analyzer::checkAnnotation(const ast::Annotation &annotation, AppliedAnnotat
   }
   good = good && applied.values.size() >= form->least && applied.values.size() <= form->most &&
          applied.named.size() == (form->named.empty() ? 0 : 1);
+  // A tile is halved until every warp has its part.
+  good = good && (applied.name != "warps" || llvm::isPowerOf2_64(applied.values.front()));
   if (!good)
     report(annotation.range, diag::err_annotation_form) << applied.name << form->usage;
   return good;
