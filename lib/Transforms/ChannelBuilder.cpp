@@ -40,7 +40,8 @@ bool ChannelBuilder::cutGroupPart(Transfer &transfer) {
 
 std::optional<Transfer> ChannelBuilder::match(Value load, tilegpu::MmaAttr mma, bool isLhs, int64_t contracted) {
   std::optional<BoxLoad> box = matchBoxLoad(load);
-  if (!box || box->kept.size() != 2)
+  // Every engine copies rows along the last dimension of the view.
+  if (!box || box->kept.size() != 2 || box->kept.back() + 1 != static_cast<int64_t>(box->box.size()))
     return std::nullopt;
   bool wgmma = mma.getKind() == "wgmma";
   Transfer transfer{*box, "", 16, -1, {}, 0, 0};

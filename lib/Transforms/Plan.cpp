@@ -267,8 +267,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       return warps;
     }
     // No Tensor Core shape fits: multiply-adds from shared memory, about 32 results a thread, and no thread holds more
-    // than 128 elements of another tile.
-    int64_t results = largestTile(kernel) / 2;
+    // than 64 elements of any tile if there are as many threads.
+    int64_t results = largestTile(kernel);
     for (const DotFacts &facts : dots)
       results = std::max(results, facts.m * facts.n);
     int64_t warps = std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(results, 32 * 32)), 1, 8);

@@ -30,7 +30,9 @@ class Expressions:
 
     def expression(self, type_name, axes, depth):
         """An expression of an arithmetic type with exactly these axes."""
-        makers = [self.binary] * 4 + [self.unary, self.chosen, self.converted]
+        makers = [self.binary] * 4 + [self.unary, self.chosen, self.converted, self.branches]
+        if type_name == "f32":
+            makers.append(self.call)
         if self.reducible(axes):
             makers += [self.reduction] * 2 + [self.product] * 2
         if depth <= 0 or self.rng.random() < 0.1:
@@ -81,17 +83,22 @@ class Expressions:
         """An element of a new or known input for every position of the axes, some of them outside the tensor."""
         order = list(axes)
         self.rng.shuffle(order)
-        tensor = self.input(type_name, [self.axes[a].dimension for a in order], low, high)
-        shifts = [self.rng.choice([0, 0, 0, 0, 0, 0, 1, -1, 3, -2, 8]) if shifted else 0 for _ in order]
-        outside = self.rng.choice([None, None, 0, 1, -1]) if any(shifts) and not type_name.startswith("u") else None
-        texts = [a + (f" + {s}" if s > 0 else f" - {-s}" if s else "") for a, s in zip(order, shifts)]
+        subscripts = [self.subscript(a) if shifted else (a, lambda env, a=a: env.axes[a]) for a in order]
+        shape = [self.axes[a].dimension for a in order]
         if not order:
-            texts = ["0"]
-        text = f"{tensor.name}[{', '.join(texts)}{'' if outside is None else f' else {outside}'}]"
+            subscripts, shape = [("0", lambda env: np.zeros(1, np.int64))], [1]
+        elif shifted and self.outer and self.rng.random() < 0.15:      # one more dimension, at a scalar
+            text, place, dimension = self.scalar_subscript()
+            subscripts.append((text, place))
+            shape.append(dimension)
+        tensor = self.input(type_name, shape, low, high)
+        plain = all(t in self.axes for t, _ in subscripts)
+        outside = self.rng.choice([None, None, 0, 1, -1]) if not plain and not type_name.startswith("u") else None
+        text = f"{tensor.name}[{', '.join(t for t, _ in subscripts)}{'' if outside is None else f' else {outside}'}]"
 
         def run(env):
             data = env.tensors[tensor.name]
-            where = [env.axes[a] + s for a, s in zip(order, shifts)] or [np.zeros(1, np.int64)]
+            where = [place(env) for _, place in subscripts]
             mask = np.ones([len(w) for w in where], bool)
             for i, (w, n) in enumerate(zip(where, data.shape)):
                 mask &= ((w >= 0) & (w < n)).reshape([-1 if j == i else 1 for j in range(len(where))])
@@ -100,12 +107,45 @@ class Expressions:
             else:
                 got = data[np.ix_(*[np.clip(w, 0, n - 1) for w, n in zip(where, data.shape)])]
             got = np.where(mask, got, np.asarray(outside or 0).astype(data.dtype))
-            return got.transpose(np.argsort(order)) if order else got[0]
+            got = got.reshape(got.shape[:len(order)])
+            return got.transpose(np.argsort(order)) if order else got
 
         return Expr(text, type_name, axes, run, max(-low, high))
 
+    def subscript(self, axis):
+        """(text, run(env) -> places in the tensor) for one axis: mostly bare, else shifted, scaled, folded or gathered."""
+        kind = self.rng.choice(["bare"] * 12 + ["shifted"] * 4 + ["scaled", "divided", "folded", "reversed", "gathered"])
+        c, d = self.rng.choice((1, -1, 3, -2, 8)), self.rng.choice((2, 3, 4, 7))
+        offset = f" + {c}" if c > 0 else f" - {-c}"
+        at = lambda env: env.axes[axis]
+        if kind == "shifted":
+            return axis + offset, lambda env: at(env) + c
+        if kind == "scaled":
+            return f"{axis} * {d}{offset}", lambda env: at(env) * d + c
+        if kind == "divided":
+            return f"({axis}{offset}) / {d}", lambda env: (at(env) + c) // d
+        if kind == "folded":
+            return f"({axis}{offset}) % {d}", lambda env: (at(env) + c) % d
+        if kind == "reversed":
+            return f"{d} - {axis}", lambda env: d - at(env)
+        if kind == "gathered":
+            index = self.input("i32", [self.axes[axis].dimension], -1, 9).name
+
+            def gather(env):
+                data, p = env.tensors[index], at(env)
+                inside = (p >= 0) & (p < len(data))
+                return np.where(inside, data[np.where(inside, p, 0)], 0) if len(data) else np.zeros(len(p), np.int64)
+            return f"{index}[{axis}]", gather
+        return axis, at
+
+    def scalar_subscript(self):
+        """(text, run(env), extent) of a subscript that is the same for a whole tile."""
+        name, dimension = self.rng.choice(self.outer)
+        if name in self.counters:
+            return name, lambda env: np.array([env.indices[name]]), dimension
+        return f"{name}.index", lambda env: np.array([env.indices[name, "index"]]), dimension
+
     def input(self, type_name, shape, low, high):
-        shape = shape or [1]
         known = [t for t in self.program.tensors.values()
                  if t.access == "in" and t.type == type_name and t.shape == shape and (t.low, t.high) == (low, high)]
         if known and self.rng.random() < 0.5 or len(self.program.tensors) > 12 and known:
@@ -159,6 +199,29 @@ class Expressions:
         a, b = (cast(e, type_name) for e in self.pair(type_name, axes, depth))
         return Expr(f"select({c.text}, {a.text}, {b.text})", type_name, axes,
                     lambda env: np.where(c.run(env), a.over(env, axes), b.over(env, axes)), max(a.bound, b.bound))
+
+    def branches(self, type_name, axes, depth):
+        """An `if` with a value."""
+        c = self.condition(frozenset(), depth - 1)
+        a, b = (cast(e, type_name) for e in self.pair(type_name, axes, depth))
+        return Expr(f"(if {c.text} {{ {a.text} }} else {{ {b.text} }})", type_name, axes,
+                    lambda env: np.where(c.run(env), a.over(env, axes), b.over(env, axes)), max(a.bound, b.bound))
+
+    def call(self, type_name, axes, depth):
+        """A call of a function of the file; `peak` reduces an axis of its argument."""
+        along = self.reducible(axes)
+        if along and self.rng.random() < 0.5:
+            name = self.rng.choice(along)
+            e = cast(self.expression("f32", axes | {name}, depth - 1), "f32")
+            dimension = sorted(axes | {name}).index(name)
+            self.program.functions["peak"] = "fn peak[t](x: f32[t]) -> f32 { max(max[t](abs(x)), 1) }"
+            return Expr(f"peak[{name}]({e.text})", "f32", axes,
+                        lambda env: np.maximum(np.max(np.abs(e.run(env)), axis=dimension, initial=0), np.float32(1)),
+                        max(e.bound, 1))
+        a, b = (cast(e, "f32") for e in self.pair("f32", axes, depth))
+        self.program.functions["gap"] = "fn gap(x: f32, y: f32) -> f32 {\n  let d = x - y\n  select(d < 0, -d, d)\n}"
+        return Expr(f"gap({a.text}, {b.text})", "f32", axes,
+                    lambda env: np.abs(a.over(env, axes) - b.over(env, axes)), a.bound + b.bound)
 
     def converted(self, type_name, axes, depth):
         """A detour through another type."""

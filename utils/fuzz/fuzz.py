@@ -122,7 +122,7 @@ class Interpretation:
 def check_valid(seed, folder):
     """[(what, detail)] for one generated program."""
     rng = random.Random(seed)
-    generator = Generator(seed, rng.choice((256, 1024, 4096, 16384)), annotations=seed % 4 == 3)
+    generator = Generator(seed, rng.choice((256, 1024, 4096, 16384, 32768)), annotations=seed % 4 == 3)
     program = generator.generate()
     path = os.path.join(folder, "k.tile")
     with open(path, "w") as f:

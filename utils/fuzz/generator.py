@@ -45,7 +45,7 @@ class Generator(Expressions):
         head = f"kernel {self.program.name}({', '.join(parameters)})" + (f" where {where}" if where else "") + " {"
         annotation = ["@maxregs(%d)" % self.rng.choice((32, 64, 168, 255))] \
             if self.annotations and self.rng.random() < 0.2 else []
-        self.program.text = "\n".join(annotation + [head] + self.lines + ["}", ""])
+        self.program.text = "\n".join([*self.program.functions.values(), *annotation, head, *self.lines, "}", ""])
         return self.program
 
     def sizes(self):

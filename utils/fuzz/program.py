@@ -54,11 +54,11 @@ class Env:
 
 
 class Program:
-    """name: of the kernel; text: the source; dims: name -> (least, greatest) size; scalars: name -> value."""
+    """name: of the kernel; text: the source; dims: name -> greatest size; scalars: name -> value."""
 
     def __init__(self):
         self.name, self.text = "k", ""
-        self.dims, self.scalars, self.tensors, self.body = {}, {}, {}, None
+        self.dims, self.scalars, self.tensors, self.functions, self.body = {}, {}, {}, {}, None
 
     def inputs(self, sizes, generator):
         return {t.name: refutil.tensor(t.type, t.contents(sizes, generator)) for t in self.tensors.values()
