@@ -113,8 +113,9 @@ class Expressions:
         return Expr(text, type_name, axes, run, max(-low, high))
 
     def subscript(self, axis):
-        """(text, run(env) -> places in the tensor) for one axis: mostly bare, else shifted, scaled, folded or gathered."""
-        kind = self.rng.choice(["bare"] * 12 + ["shifted"] * 4 + ["scaled", "divided", "folded", "reversed", "gathered"])
+        """(text, run(env) -> places in the tensor) of one axis: mostly bare, else shifted, scaled, gathered, ..."""
+        others = ["scaled", "divided", "folded", "reversed", "gathered"]
+        kind = self.rng.choice(["bare"] * 12 + ["shifted"] * 4 + others)
         c, d = self.rng.choice((1, -1, 3, -2, 8)), self.rng.choice((2, 3, 4, 7))
         offset = f" + {c}" if c > 0 else f" - {-c}"
         at = lambda env: env.axes[axis]
@@ -306,7 +307,7 @@ class Expressions:
         proper = name is not None and len(axes) == 2 and self.rng.random() < 0.8
         name = name or self.rng.choice(self.reducible(axes))
         kinds = [t for t in FACTORS if type_name in ("f32", "f64") or t in ("i8", "u8")]
-        kind = self.rng.choice(kinds)
+        kind = self.rng.choice(("bf16", "f16") if self.regular and type_name == "f32" else kinds)
         left, both = [], []
         for a in sorted(axes):
             self.rng.choice([left, left, left, both, []]).append(a)

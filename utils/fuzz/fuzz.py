@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """Compiles random valid programs and broken ones, and runs what the compiler's steps leave, without a GPU.
 
-    fuzz.py [--seed N] [--count N] [--seconds N] [--limit N] [--keep DIR] [--mode valid|broken|all]
+    fuzz.py [--seed N] [--count N] [--seconds N] [--limit N] [--jobs N] [--keep DIR] [--bin DIR]
+            [--mode valid|broken|all]
 
 Valid programs must compile or be refused for a limit of the target; tile-interpret must give the results of a numpy
 evaluation for the source and for the module after the last step. Broken programs (mutations of sources) must end with
@@ -11,6 +12,7 @@ import argparse
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,10 +31,7 @@ import suite
 from buffers import tagged
 from generator import Generator
 
-BINARIES = os.path.join(ROOT, "build", "bin")
-TILEC, INTERPRETER = os.path.join(BINARIES, "tilec"), os.path.join(BINARIES, "tile-interpret")
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a")
-LAST_STEP = "plan-shared-memory"
 LIMIT_SECONDS = 20                            # of one compilation, on an idle machine
 # Words that belong to libraries, not to a user's program.
 FOREIGN = re.compile(r"EXXXX|E\d{4}:|\b(mlir|llvm|tilegpu|nvvm|ptxas|scf|arith)\b|'tile\.|assertion|stack dump", re.I)
@@ -40,16 +39,21 @@ REFUSALS = re.compile(r"E04\d\d|E07\d\d")
 
 
 class Outcome:
-    """status: of tilec, -1 after LIMIT_SECONDS; diagnostics; text: standard error."""
+    """One run of a program. status: its exit status, -1 after the limit; diagnostics; text: standard error."""
 
     limit = LIMIT_SECONDS
 
     def __init__(self, command, folder, seconds=None):
         seconds = seconds or Outcome.limit
+        # A session of its own, so that ptxas ends with tilec.
+        process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   start_new_session=True)
         try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, timeout=seconds)
-            self.status, self.text = done.returncode, done.stderr.decode(errors="replace")
+            _, text = process.communicate(timeout=seconds)
+            self.status, self.text = process.returncode, text.decode(errors="replace")
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
             self.status, self.text = -1, f"runs longer than {seconds} s"
         self.diagnostics = suite.parse_diagnostics(self.text)
 
@@ -79,8 +83,18 @@ class Outcome:
         return [d.get("code") or "" for d in self.diagnostics if d.get("severity") == "error"]
 
 
+class Tools:
+    """Where tilec and tile-interpret are."""
+
+    folder = os.path.join(ROOT, "build", "bin")
+
+    @classmethod
+    def path(cls, name):
+        return os.path.join(cls.folder, name)
+
+
 def tilec(folder, *arguments):
-    return Outcome([TILEC, *arguments, "--diagnostics-format=json"], folder)
+    return Outcome([Tools.path("tilec"), *arguments, "--diagnostics-format=json"], folder)
 
 
 class Interpretation:
@@ -104,7 +118,8 @@ class Interpretation:
 
     def fault(self, source, expected):
         """None, or how the results of a source or module differ from `expected`."""
-        done = Outcome([INTERPRETER, source, "--kernel=" + self.program.name, *self.arguments], self.folder, seconds=60)
+        command = [Tools.path("tile-interpret"), source, "--kernel=" + self.program.name, *self.arguments]
+        done = Outcome(command, self.folder, seconds=15)
         if done.status == -1:
             return None                                        # the interpreter is slow, which says nothing
         if done.status:
@@ -135,7 +150,8 @@ def check_valid(seed, folder):
         refused = [c for c in done.codes() if not REFUSALS.match(c)]
         return [(f"compile {arch}", f"refused: {done.first()}")] if refused else []
     arch = rng.choice(("sm_80", "sm_90a"))
-    module = tilec(folder, "k.tile", "-o", "k.mlir", "--no-header", "--stop-after=" + LAST_STEP, "--arch=" + arch)
+    last = suite.interpreted_steps(Tools.path("tilec"))[-1]
+    module = tilec(folder, "k.tile", "-o", "k.mlir", "--no-header", "--stop-after=" + last, "--arch=" + arch)
     for turn in range(2):
         run = Interpretation(program, generator.sizes(), seed * 2 + turn, folder)
         expected = program.expected(run.sizes, run.inputs)
@@ -150,16 +166,12 @@ def check_valid(seed, folder):
 
 
 def first_wrong_step(run, folder, arch, expected):
-    for step in subprocess.run([TILEC, "--list-passes"], capture_output=True, text=True).stdout.splitlines():
-        step = step.split()[0]
-        if step == "parse":
-            continue
+    """The step of the compiler that leaves a program with other results."""
+    for step in suite.interpreted_steps(Tools.path("tilec")):
         tilec(folder, "k.tile", "-o", "s.mlir", "--no-header", "--stop-after=" + step, "--arch=" + arch)
         if run.fault("s.mlir", expected):
             return step
-        if step == LAST_STEP:
-            return "no single step"
-    return "?"
+    return "no single step"
 
 
 def check_broken(seed, folder):
@@ -176,6 +188,7 @@ def check_broken(seed, folder):
 
 
 def check(task, keep):
+    """(task, faults) of a task, which is a mode and a seed; `keep` gets the source and the faults."""
     mode, seed = task
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -199,10 +212,11 @@ def main():
     parser.add_argument("--seconds", type=float, default=60, help="start nothing after so long")
     parser.add_argument("--limit", type=float, default=LIMIT_SECONDS, help="seconds for one compilation")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--keep")
+    parser.add_argument("--keep", help="a folder for the programs that fail")
+    parser.add_argument("--bin", default=Tools.folder, help="the folder of tilec and tile-interpret")
     parser.add_argument("--mode", choices=("valid", "broken", "all"), default="all")
     args = parser.parse_args()
-    Outcome.limit = args.limit
+    Outcome.limit, Tools.folder = args.limit, os.path.abspath(args.bin)
     modes = ("valid", "broken") if args.mode == "all" else (args.mode,)
     end, done, failed = time.monotonic() + args.seconds, 0, 0
     tasks = [(mode, seed) for seed in range(args.seed, args.seed + min(args.count, 100000)) for mode in modes]

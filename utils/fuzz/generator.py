@@ -9,6 +9,7 @@ from program import Axis, Expr, Program, Tensor
 
 SIZES = (0, 1, 2, 3, 7, 8, 16, 17, 31, 32, 33, 48, 64, 65, 96, 100, 127, 128)
 TILES = (1, 2, 3, 4, 5, 8, 12, 16, 16, 24, 32, 32, 32, 40, 48, 64, 64, 64, 96, 128)
+REGULAR_TILES = (8, 16, 16, 32, 32, 64, 64, 64, 128)
 STORED = {"f32": ("f32", "bf16", "f16", "f8e4m3"), "f64": ("f64", "f32"), "i32": ("i32", "i16", "i8"),
           "i64": ("i64", "i32"), "u32": ("u32", "u8")}
 
@@ -19,6 +20,8 @@ class Generator(Expressions):
     def __init__(self, seed, most_elements=4096, annotations=False):
         self.rng = random.Random(seed)
         self.most_elements, self.annotations = most_elements, annotations
+        # Half of the programs have the sizes and types of the Tensor Core.
+        self.regular = self.rng.random() < 0.5
         self.program, self.lines, self.count = Program(), [], 0
         self.axes, self.names, self.variables, self.counters = {}, [], [], []
         self.outer, self.conditional, self.depth = [], False, 1
@@ -105,8 +108,9 @@ class Generator(Expressions):
 
     def tile_size(self):
         used = int(np.prod([a.extent for a in self.axes.values()], dtype=np.int64))
-        fitting = [t for t in TILES if t * min(used, 128) <= self.most_elements]
-        return self.rng.choice(fitting)
+        sizes = REGULAR_TILES if self.regular and self.rng.random() < 0.85 else TILES
+        fitting = [t for t in sizes if t * min(used, 128) <= self.most_elements]
+        return self.rng.choice(fitting or [1])
 
     @staticmethod
     def enter(env, name, start, end, extent, index):
@@ -238,7 +242,8 @@ class Generator(Expressions):
         axes = frozenset(self.rng.sample(sorted(self.axes), min(2, len(self.axes))))
         if np.prod([self.axes[a].extent for a in axes], dtype=np.int64) > self.most_elements:
             return self.loop()
-        name, kind = self.fresh("w"), self.rng.choice(("f32", "f32", "f32", "i32", "f64"))
+        name = self.fresh("w")
+        kind = "f32" if self.regular else self.rng.choice(("f32", "f32", "f32", "i32", "f64"))
         self.emit(f"var {name}: {self.declared(kind, axes)} = 0")
         target = Expr(name, kind, axes, lambda env: env.values[name], 1 << 14)
         before, scope = list(self.names), dict(self.axes)
@@ -248,7 +253,7 @@ class Generator(Expressions):
             self.emit(f"@stages({self.rng.randint(1, 4)})")
         self.emit(f"for {text} {{")
         self.depth += 1
-        e = cast(self.product(kind, axes, 1, along), kind)
+        e = cast(self.product(kind, axes, self.rng.choice((1, 2)), along), kind)
         if self.rng.random() < 0.3:
             e = cast(clamped(e, -8, 8), kind)
         self.emit(f"{name} += {e.text}")

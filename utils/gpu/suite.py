@@ -1,4 +1,5 @@
 """The test cases, their builds (one for each set of constants) and their compilation."""
+import functools
 import json
 import os
 import re
@@ -83,6 +84,14 @@ class Compilation:
         errors = [d for d in self.diagnostics if d.get("severity") == "error"]
         first = f"{errors[0].get('code')} {errors[0].get('message')}" if errors else self.text.strip()[-200:]
         return f"tilec exits with {self.status}: {' '.join(first.split())}"
+
+
+@functools.lru_cache
+def interpreted_steps(tilec):
+    """The steps of the compiler after which tile-interpret can run the program, in order."""
+    text = subprocess.run([tilec, "--list-passes"], capture_output=True, text=True, check=True).stdout
+    steps = [line.split()[0] for line in text.splitlines() if line.strip()]
+    return steps[steps.index("irgen"):steps.index("lower-to-nvvm")]
 
 
 def parse_diagnostics(text):
