@@ -1,6 +1,5 @@
 // tilegpu.convert: registers renamed, shuffles inside warps, or an exchange through shared memory.
 #include "Lowering.h"
-#include "MmaEmitter.h"
 #include "SharedScratch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -52,12 +51,18 @@ private:
     return type.isIndex() ? Value(arith::IndexCastOp::create(builder, loc, type, value)) : value;
   }
 
+  /// One word of the elements; it may be narrower than a register.
   Value pack(ArrayRef<Value> elements) {
-    SmallVector<Value, 4> bytes(elements);
-    if (type.isInteger(1))
-      for (Value &element : bytes)
-        element = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), element);
-    return packRegisters(builder, loc, bytes).front();
+    Type element = type.isInteger(1) ? Type(builder.getI8Type()) : type;
+    Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(elements.size(), element));
+    for (unsigned i = 0; i < elements.size(); ++i) {
+      Value value =
+          type.isInteger(1) ? arith::ExtUIOp::create(builder, loc, element, elements[i]).getResult() : elements[i];
+      Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i));
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, value, index);
+    }
+    Type word = builder.getIntegerType(elements.size() * element.getIntOrFloatBitWidth());
+    return LLVM::BitcastOp::create(builder, loc, word, vector);
   }
 
   void unpack(Value word, unsigned per, Registers &result) {
