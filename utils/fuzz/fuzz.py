@@ -201,7 +201,7 @@ def check(task, keep):
             os.makedirs(keep, exist_ok=True)
             with open(os.path.join(folder, "k.tile"), "rb") as source, \
                     open(os.path.join(keep, f"{mode}-{seed}.tile"), "wb") as target:
-                target.write(source.read() + "".join(f"\n// {w}: {d}\n" for w, d in faults).encode())
+                target.write(source.read() + "".join(f"\n// {w}: {' '.join(d.split())}\n" for w, d in faults).encode())
     return task, faults
 
 

@@ -94,6 +94,14 @@ class Cases(unittest.TestCase):
         listed = {name for name, _ in run.NotYet(suite.NOT_YET).entries}
         self.assertEqual(listed - names, set())
 
+    def test_every_case_that_compiles_is_interpreted_after_every_step(self):
+        quick, not_yet = run.read_quick(run.EVERY_STEP), run.NotYet(suite.NOT_YET)
+        runs = {c.name: len(c.runs()) for c in suite.cases()
+                if c.expect != "error" and c.runs() and not not_yet.reason(c.name, "compile")}
+        self.assertEqual(set(quick), set(runs))
+        for name, numbers in quick.items():
+            self.assertTrue(numbers and max(numbers) < runs[name], name)
+
     def test_examples_name_their_sources(self):
         for case in suite.cases(["example-"]):
             self.assertTrue(os.path.exists(case.source), case.source)
