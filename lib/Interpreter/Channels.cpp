@@ -64,8 +64,9 @@ LogicalResult Machine::fill(tilegpu::FillOp op) {
     return failure();
   if (slot.received || !holds(slot))
     return op.emitError() << "fills a slot of channel '" << slot.channel->name << "' that is not acquired";
-  Tile &target = *slot.channel->contents[slot.item % slot.channel->slots][op.getPayload()];
+  SharedBuffer &target = *slot.channel->contents[slot.item % slot.channel->slots][op.getPayload()];
   target.poison.clear();
+  std::fill(target.written.begin(), target.written.end(), 0);
   for (int64_t i = 0, n = target.size(); i < n; ++i) {
     bool inside = true;
     int64_t element = 0;

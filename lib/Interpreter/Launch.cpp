@@ -79,7 +79,7 @@ private:
 void Processes::start(tilegpu::ProcessOp process, Environment environment, int number, int64_t replica) {
   for (auto &entry : environment)
     if (auto *view = std::get_if<SharedView>(&entry.second); view && !view->slot)
-      view->tile = std::make_shared<Tile>(*view->tile);
+      view->tile = std::make_shared<SharedBuffer>(*view->tile);
   process.walk([&](tilegpu::ReceiveOp op) { std::get<Channel *>(environment.lookup(op.getChan()))->readers[number]; });
   machines.emplace_back(context, process.getBody().front(), std::move(environment), number, replica);
 }

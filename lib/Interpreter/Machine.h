@@ -104,7 +104,9 @@ private:
   mlir::LogicalResult subview(tilegpu::SubviewOp op);
   mlir::LogicalResult zeroTail(tilegpu::ZeroTailOp op);
   mlir::LogicalResult mma(tilegpu::MmaOp op);
-  mlir::FailureOr<TilePtr> readShared(mlir::Operation *op, mlir::Value value);
+  void meet(bool asyncProxy);
+  /// `asyncProxy`: the access is one of wgmma, which sees writes of threads only behind a fence.
+  mlir::FailureOr<TilePtr> readShared(mlir::Operation *op, mlir::Value value, bool asyncProxy = false);
   mlir::LogicalResult writeShared(tilegpu::LocalStoreOp op);
 
   Context &context;
@@ -112,6 +114,9 @@ private:
   llvm::SmallVector<Frame, 8> frames;
   int number;
   int64_t group;
+  /// The number of the last barrier of the group, from 1, and of the last one with a proxy fence.
+  int64_t barrier = 1;
+  int64_t fence = 0;
 };
 
 } // namespace tilec::interpreter

@@ -19,8 +19,16 @@ struct AxisValue {
   int64_t extent;
 };
 
-/// A buffer in shared memory; poison until it is written.
-using SharedTile = std::shared_ptr<Tile>;
+/// A buffer in shared memory; poison until it is written. The threads of a group are one machine here, so the buffer
+/// keeps for each element between which two barriers of its group the last accesses were, numbered from 1.
+struct SharedBuffer : Tile {
+  std::vector<int64_t> written;
+  std::vector<int64_t> read;
+
+  SharedBuffer(mlir::Type element, llvm::ArrayRef<int64_t> shape)
+      : Tile(element, shape), written(size(), 0), read(size(), 0) {}
+};
+using SharedTile = std::shared_ptr<SharedBuffer>;
 
 /// A ring of slots. Items are numbered from 0 in the order of acquire; item i lives in slot i % slots.
 struct Channel {

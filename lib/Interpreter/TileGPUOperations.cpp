@@ -23,7 +23,10 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
         set(o.getResult(), makeIndex(mlir, group));
         return success();
       })
-      .Case([&](tilegpu::BarrierOp) { return success(); })
+      .Case([&](tilegpu::BarrierOp o) {
+        meet(o.getAsyncProxy());
+        return success();
+      })
       .Case([&](tilegpu::ConvertOp o) {
         set(o.getResult(), tilePtr(o.getInput()));
         return success();
@@ -58,7 +61,7 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
 }
 
 SharedTile tilec::interpreter::uninitialised(tilegpu::SmemType type) {
-  auto result = std::make_shared<Tile>(type.getElementType(), type.getShape());
+  auto result = std::make_shared<SharedBuffer>(type.getElementType(), type.getShape());
   result->poison.assign(result->size(), 1);
   return result;
 }
@@ -109,12 +112,30 @@ template <typename F> static void forEachElement(const SharedView &view, F visit
   }
 }
 
-FailureOr<TilePtr> Machine::readShared(Operation *op, Value value) {
+void Machine::meet(bool asyncProxy) {
+  ++barrier;
+  if (asyncProxy)
+    fence = barrier;
+}
+
+FailureOr<TilePtr> Machine::readShared(Operation *op, Value value, bool asyncProxy) {
   SharedView view = std::get<SharedView>(environment.lookup(value));
   if (view.slot && !holds(*view.slot))
     return op->emitError() << "reads a slot of channel '" << view.slot->channel->name << "' that it does not hold";
   auto result = std::make_shared<Tile>(view.tile->element, view.shape);
-  forEachElement(view, [&](int64_t i, int64_t element) { result->copyElement(i, *view.tile, element); });
+  bool isRace = false, isUnseen = false;
+  forEachElement(view, [&](int64_t i, int64_t element) {
+    result->copyElement(i, *view.tile, element);
+    int64_t written = view.tile->written[element];
+    isRace |= !view.slot && written == barrier;
+    isUnseen |= asyncProxy && written != 0 && written >= fence;
+    if (!view.slot)
+      view.tile->read[element] = barrier;
+  });
+  if (isRace)
+    return op->emitError("reads a buffer that other threads write, without a barrier between");
+  if (isUnseen)
+    return op->emitError("reads through the asynchronous proxy what threads wrote, without a fence between");
   return TilePtr(result);
 }
 
@@ -124,11 +145,16 @@ LogicalResult Machine::writeShared(tilegpu::LocalStoreOp op) {
     return op.emitError() << "writes a slot of channel '" << view.slot->channel->name << "' that it does not hold";
   RankedTensorType type = RankedTensorType::get(view.shape, view.tile->element);
   TilePtr value = permuted(type, tile(op.getValue()), op.getOrder());
+  bool isRace = false;
   forEachElement(view, [&](int64_t i, int64_t element) {
     if (!view.tile->poison.empty())
       view.tile->poison[element] = 0;
     view.tile->copyElement(element, *value, i);
+    isRace |= view.tile->read[element] == barrier;
+    view.tile->written[element] = barrier;
   });
+  if (isRace)
+    return op.emitError("overwrites a buffer that other threads read, without a barrier between");
   return success();
 }
 
@@ -145,13 +171,19 @@ LogicalResult Machine::zeroTail(tilegpu::ZeroTailOp op) {
     if (!view.tile->poison.empty())
       view.tile->poison[element] = 0;
     view.tile->copyElement(element, zero, 0);
+    // Other groups count their barriers by themselves; those that share a slot write the same zeros.
+    view.tile->written[element] = view.slot && op.getAsyncProxy() ? 0 : barrier;
   });
+  if (*first < extent)
+    meet(op.getAsyncProxy());
   return success();
 }
 
 LogicalResult Machine::mma(tilegpu::MmaOp op) {
   auto read = [&](Value value) -> FailureOr<TilePtr> {
-    return isa<tilegpu::SmemType>(value.getType()) ? readShared(op, value) : FailureOr<TilePtr>(tilePtr(value));
+    bool asyncProxy = op.getMma().getKind() == "wgmma";
+    return isa<tilegpu::SmemType>(value.getType()) ? readShared(op, value, asyncProxy)
+                                                   : FailureOr<TilePtr>(tilePtr(value));
   };
   FailureOr<TilePtr> a = read(op.getA()), b = read(op.getB());
   if (failed(a) || failed(b))
