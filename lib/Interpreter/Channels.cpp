@@ -15,6 +15,12 @@ bool Channel::hasFreeSlot() const {
   return llvm::all_of(readers, [&](const auto &entry) { return isReleased(entry.second, previous); });
 }
 
+bool Channel::isDrained() const {
+  return acquired == committed && llvm::all_of(readers, [&](const auto &entry) {
+           return entry.second.received == committed && entry.second.released == committed;
+         });
+}
+
 bool Machine::waits(Operation *op) {
   if (auto take = dyn_cast<tilegpu::AcquireOp>(op))
     return !std::get<Channel *>(environment.lookup(take.getChan()))->hasFreeSlot();

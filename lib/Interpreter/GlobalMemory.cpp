@@ -13,9 +13,13 @@ class Addresses {
 public:
   enum class Place { Inside, Outside, Poison };
 
-  Addresses(const View &view, ArrayRef<const Tile *> subscripts, ArrayAttr dims, ArrayRef<int64_t> shape)
+  // `inbounds`: of which subscripts it was proved that they are inside.
+  Addresses(const View &view, ArrayRef<const Tile *> subscripts, ArrayAttr dims, ArrayRef<int64_t> shape,
+            std::optional<ArrayRef<bool>> inbounds)
       : view(view), subscripts(subscripts.begin(), subscripts.end()), shape(shape.begin(), shape.end()),
-        point(shape.size(), 0), current(subscripts.size(), 0) {
+        point(shape.size(), 0), current(subscripts.size(), 0), inbounds(subscripts.size(), false) {
+    if (inbounds)
+      llvm::copy(*inbounds, this->inbounds.begin());
     for (auto [subscript, list] : llvm::zip(subscripts, dims.getAsRange<ArrayAttr>())) {
       SmallVector<int64_t, 4> own = rowMajorStrides(subscript->shape), spread(shape.size(), 0);
       for (auto [dim, stride] : llvm::zip(list.getAsRange<IntegerAttr>(), own))
@@ -36,6 +40,16 @@ public:
         element += value * view.strides[s];
     }
     return poison ? Place::Poison : inside ? Place::Inside : Place::Outside;
+  }
+
+  // The first subscript that is outside at the current position, in spite of a proof.
+  std::optional<size_t> disproved() const {
+    for (size_t s = 0; s < subscripts.size(); ++s) {
+      int64_t i = current[s], value = subscripts[s]->integers[i];
+      if (inbounds[s] && !subscripts[s]->isPoison(i) && (value < 0 || value >= view.sizes[s]))
+        return s;
+    }
+    return std::nullopt;
   }
 
   ArrayRef<int64_t> position() const { return point; }
@@ -59,6 +73,7 @@ private:
   const View &view;
   SmallVector<const Tile *, 4> subscripts;
   SmallVector<int64_t, 4> shape, point, current;
+  SmallVector<bool, 4> inbounds;
   SmallVector<SmallVector<int64_t, 4>, 4> strides;
 };
 
@@ -69,6 +84,11 @@ static InFlightDiagnostic unmapped(Operation *op, const View &view, int64_t elem
                          << "', which the array does not have";
 }
 
+static InFlightDiagnostic outside(Operation *op, const View &view, size_t subscript) {
+  return op->emitError() << "is outside '" << view.buffer->name << "' in subscript " << subscript
+                         << ", which was proved inside";
+}
+
 LogicalResult Machine::load(tile::LoadOp op) {
   View view = std::get<View>(environment.lookup(op.getView()));
   SmallVector<const Tile *, 4> subscripts;
@@ -76,8 +96,10 @@ LogicalResult Machine::load(tile::LoadOp op) {
     subscripts.push_back(&tile(subscript));
   const Tile *otherwise = op.getOtherwise() ? &tile(op.getOtherwise()) : nullptr;
   auto result = std::make_shared<Tile>(op.getType());
-  Addresses addresses(view, subscripts, op.getDims(), result->shape);
+  Addresses addresses(view, subscripts, op.getDims(), result->shape, op.getInbounds());
   for (int64_t i = 0, n = result->size(); i < n; ++i, addresses.advance()) {
+    if (std::optional<size_t> subscript = addresses.disproved())
+      return outside(op, view, *subscript);
     int64_t element;
     switch (addresses.locate(element)) {
     case Addresses::Place::Poison:
@@ -104,13 +126,18 @@ LogicalResult Machine::load(tile::LoadOp op) {
 template <typename Op, typename F>
 static LogicalResult forEachWritten(Op op, const Tile &value, const View &view, ArrayRef<const Tile *> subscripts,
                                     ArrayRef<AxisValue> axes, F write) {
-  Addresses addresses(view, subscripts, op.getDims(), value.shape);
+  Addresses addresses(view, subscripts, op.getDims(), value.shape, op.getInbounds());
+  for (auto [axis, full] : llvm::zip(axes, op.getFull().value_or(ArrayRef<bool>())))
+    if (full && axis.end - axis.start < axis.extent)
+      return op.emitError("has absent positions of an axis that was proved full");
   for (int64_t i = 0, n = value.size(); i < n; ++i, addresses.advance()) {
     bool present = true;
     for (auto [axis, p] : llvm::zip(axes, addresses.position()))
       present &= axis.start + p < axis.end;
     if (!present)
       continue;
+    if (std::optional<size_t> subscript = addresses.disproved())
+      return outside(op, view, *subscript);
     int64_t element;
     Addresses::Place place = addresses.locate(element);
     if (place == Addresses::Place::Outside)

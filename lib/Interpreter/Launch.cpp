@@ -123,6 +123,15 @@ LogicalResult Processes::reportDeadlock() {
   return failure();
 }
 
+// A block must not end with transfers under way, nor leave a ring in another state than the program says.
+static LogicalResult checkChannels(Context &context, tilegpu::KernelOp kernel) {
+  for (auto &channel : context.channels)
+    if (!channel->isDrained())
+      return kernel.emitError() << "ends with items of channel '" << channel->name
+                                << "' that were not received and released";
+  return success();
+}
+
 static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
   for (int64_t group = 0; group < static_cast<int64_t>(kernel.getGroups()); ++group) {
     context.channels.clear();
@@ -130,11 +139,16 @@ static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
     FailureOr<Step> end = machine.run();
     if (failed(end))
       return failure();
-    if (*end == Step::Finished)
+    if (*end == Step::Finished) {
+      if (failed(checkChannels(context, kernel)))
+        return failure();
       continue;
+    }
     for (auto &channel : context.channels)
       channel->readers.clear();
-    return Processes(context, machine.current(), machine.values()).run();
+    if (failed(Processes(context, machine.current(), machine.values()).run()))
+      return failure();
+    return checkChannels(context, kernel);
   }
   return success();
 }

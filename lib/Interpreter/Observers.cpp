@@ -15,20 +15,27 @@ LogicalResult Machine::observe(Operation *op, const Tile &value) {
   return success();
 }
 
-// The number of present positions of an axis from its first on.
-static int64_t presentCount(AxisValue axis) { return std::clamp<int64_t>(axis.end - axis.start, 0, axis.extent); }
+// The number of present positions of an axis from its first on, which is its extent if it was proved full.
+static FailureOr<int64_t> presentCount(Operation *op, AxisValue axis, bool full) {
+  int64_t count = std::clamp<int64_t>(axis.end - axis.start, 0, axis.extent);
+  if (full && count < axis.extent)
+    return op->emitError("has absent positions of an axis that was proved full");
+  return count;
+}
 
 LogicalResult Machine::reduce(tile::ReduceOp op) {
   const Tile &input = tile(op.getInput());
   const Tile *predicate = op.getPredicate() ? &tile(op.getPredicate()) : nullptr;
   auto result = std::make_shared<Tile>(op.getType());
   int64_t inner = rowMajorStrides(input.shape)[op.getDim()], extent = input.shape[op.getDim()];
-  int64_t present = presentCount(axis(op.getAxis()));
+  FailureOr<int64_t> present = presentCount(op, axis(op.getAxis()), op.getFull());
+  if (failed(present))
+    return failure();
   for (int64_t i = 0, n = result->size(); i < n; ++i) {
     Accumulator sum(op.getKind(), input.element);
     int64_t first = i / inner * inner * extent + i % inner;
     bool poison = false;
-    for (int64_t k = 0; k < present; ++k) {
+    for (int64_t k = 0; k < *present; ++k) {
       int64_t element = first + k * inner;
       if (predicate) {
         poison |= predicate->isPoison(element);
@@ -175,8 +182,13 @@ LogicalResult Machine::dot(tile::DotOp op) {
   c.rhsContract.assign(op.getRhsContract().begin(), op.getRhsContract().end());
   c.lhsUnsigned = op.getLhsUnsigned();
   c.rhsUnsigned = op.getRhsUnsigned();
-  for (Value a : op.getAxes())
-    c.present.push_back(presentCount(axis(a)));
+  ArrayRef<bool> full = op.getFull().value_or(ArrayRef<bool>());
+  for (auto [i, a] : llvm::enumerate(op.getAxes())) {
+    FailureOr<int64_t> present = presentCount(op, axis(a), i < full.size() && full[i]);
+    if (failed(present))
+      return failure();
+    c.present.push_back(*present);
+  }
   TilePtr result =
       contract(op.getType(), c, tile(op.getLhs()), tile(op.getRhs()), op.getAcc() ? &tile(op.getAcc()) : nullptr);
   if (failed(observe(op, *result)))

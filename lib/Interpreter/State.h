@@ -48,6 +48,8 @@ struct Channel {
 
   /// Whether every reader has released the item that the next acquire would overwrite.
   bool hasFreeSlot() const;
+  /// Whether every item that was acquired was committed, received and released: nothing is under way.
+  bool isDrained() const;
 };
 
 struct SlotValue {

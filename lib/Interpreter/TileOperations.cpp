@@ -131,6 +131,9 @@ LogicalResult Machine::makeAxis(tile::AxisOp op) {
   if (bounds[1] - bounds[0] > extent)
     return op.emitError() << "axis '" << op.getName() << "' has " << bounds[1] - bounds[0]
                           << " positions, more than its extent " << extent;
+  if (op.getFull() && bounds[1] - bounds[0] != extent)
+    return op.emitError() << "axis '" << op.getName() << "' has " << bounds[1] - bounds[0] << " of " << extent
+                          << " positions but was proved full";
   set(op.getResult(), AxisValue{bounds[0], bounds[1], extent});
   return success();
 }

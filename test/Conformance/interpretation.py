@@ -47,10 +47,10 @@ class Interpretation:
                 args += ["--out", f"{p.name}={self.path(p.name + '.result')}"]
         return args + [x for n, v in dims.items() for x in ("--in", f"{n}={v}")]
 
-    def fault(self, program=None):
+    def fault(self, program=None, seed=1):
         """None, or what is wrong. program: the case in a later form than its source, an .mlir file."""
         program = [program] if program else [os.path.basename(self.case.source), *suite.definitions(self.run["consts"])]
-        command = [self.binary, *program, f"--kernel={self.run['kernel']}", *self.arguments()]
+        command = [self.binary, *program, f"--kernel={self.run['kernel']}", f"--seed={seed}", *self.arguments()]
         try:
             done = subprocess.run(command, cwd=os.path.dirname(self.case.source), capture_output=True, text=True,
                                   timeout=120)
