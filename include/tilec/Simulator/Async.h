@@ -1,0 +1,77 @@
+// Work that completes later than the instruction that starts it.
+//
+// An instruction submits an operation to a queue of its warp. The engine chooses the moment of completion: as late as
+// the rules allow (Schedule::Late), at once (Early), or at any moment between (Random). "As late" means when a thread
+// waits for the operation's group, or, for operations that complete through an mbarrier, when every warp is blocked.
+#ifndef TILEC_SIMULATOR_ASYNC_H
+#define TILEC_SIMULATOR_ASYNC_H
+
+#include "tilec/Simulator/Clock.h"
+#include <array>
+#include <deque>
+#include <memory>
+#include <random>
+
+namespace tilec::simulator {
+
+class Block;
+class Warp;
+using LaneMask = uint32_t;
+
+class AsyncOperation {
+public:
+  virtual ~AsyncOperation() = default;
+  /// Does the work: reads what it reads and writes what it writes, now. `access` is the operation's own actor and what
+  /// it knew when it was submitted.
+  virtual void complete(const Access &access) = 0;
+};
+
+/// Each warp has its own of each.
+enum class AsyncQueue : uint8_t {
+  CopyAsync,  // cp.async: groups of each thread
+  BulkGroup,  // bulk copies out of shared memory: groups of each thread
+  Transaction // bulk copies that complete on an mbarrier: no groups
+};
+
+enum class Schedule : uint8_t { Late, Early, Random };
+
+class AsyncEngine {
+public:
+  AsyncEngine(Schedule schedule, uint64_t seed) : schedule(schedule), random(seed) {}
+
+  /// `ordered`: only after all operations of these lanes that are in the queue already (cp.async.mbarrier.arrive).
+  void submit(Warp &warp, AsyncQueue queue, LaneMask lanes, const Instruction &instruction, Proxy proxy, bool ordered,
+              std::unique_ptr<AsyncOperation> operation);
+  /// Closes the group of each lane.
+  void commit(Warp &warp, AsyncQueue queue, LaneMask lanes);
+  /// Completes all but the newest `pending` groups of each lane, and makes the warp know of them. `pending` -1 stands
+  /// for cp.async.wait_all: uncommitted operations too.
+  void wait(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending);
+
+  /// Completes one operation if there is any that may complete by itself.
+  bool completeOne();
+  /// Under Schedule::Random: sometimes completes one.
+  void tick();
+  bool empty() const { return operations.empty(); }
+
+private:
+  struct Entry {
+    Warp *warp;
+    AsyncQueue queue;
+    LaneMask lanes;
+    bool ordered;
+    std::array<uint32_t, 32> group;
+    Access access;
+    Knowledge knows;
+    std::unique_ptr<AsyncOperation> operation;
+  };
+  void complete(size_t index);
+
+  Schedule schedule;
+  std::mt19937_64 random;
+  std::deque<std::unique_ptr<Entry>> operations;
+};
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_ASYNC_H

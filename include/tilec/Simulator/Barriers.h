@@ -1,0 +1,63 @@
+// Named barriers of a block, mbarriers in shared memory, the barrier of a cluster (PTX ISA, "Parallel Synchronization
+// and Communication Instructions").
+#ifndef TILEC_SIMULATOR_BARRIERS_H
+#define TILEC_SIMULATOR_BARRIERS_H
+
+#include "tilec/Simulator/Clock.h"
+#include <array>
+#include <map>
+
+namespace tilec::simulator {
+
+/// bar.sync and bar.arrive: 16 barriers that count threads.
+struct NamedBarrier {
+  unsigned arrived = 0, expected = 0;
+  uint64_t phase = 0;
+  /// What those who arrived in this phase know, and what was known when the last phase completed.
+  Knowledge gathering, completed;
+  /// For the report of a deadlock.
+  std::vector<int> arrivedWarps;
+};
+struct NamedBarriers {
+  std::array<NamedBarrier, 16> barriers;
+};
+
+/// An mbarrier object (PTX ISA, "mbarrier object").
+struct Mbarrier {
+  uint32_t expected = 0;
+  int64_t pendingArrivals = 0, pendingBytes = 0;
+  uint64_t phase = 0;
+  Knowledge gathering, completed;
+  /// Operations that complete here.
+  Actor channel = 0;
+  /// Where it was initialised, for checks of the fence that the asynchronous proxy needs.
+  Access initialized;
+};
+
+class Cluster;
+/// The mbarriers of a block by their offset in shared memory.
+class MbarrierTable {
+public:
+  Mbarrier *find(uint32_t address);
+  Mbarrier &create(uint32_t address, Cluster &cluster);
+  bool erase(uint32_t address) { return table.erase(address) != 0; }
+  /// An mbarrier that covers one of these bytes.
+  bool overlaps(uint32_t address, unsigned bytes) const;
+
+  /// Counts `arrivals` and bytes that came in (complete_tx) or are awaited (expect_tx, negative); `knows` is what
+  /// waiters learn. Completes the phase if nothing is pending. False if more arrived than was expected.
+  bool arrive(Mbarrier &barrier, Cluster &cluster, int64_t arrivals, int64_t bytes, const Knowledge &knows);
+
+private:
+  std::map<uint32_t, Mbarrier> table;
+};
+
+struct ClusterBarrier {
+  unsigned arrived = 0;
+  uint64_t phase = 0;
+  Knowledge gathering, completed;
+};
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_BARRIERS_H

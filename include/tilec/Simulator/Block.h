@@ -1,0 +1,89 @@
+// A block, its shared memory and barriers; the cluster it belongs to; the launch they are part of.
+#ifndef TILEC_SIMULATOR_BLOCK_H
+#define TILEC_SIMULATOR_BLOCK_H
+
+#include "tilec/Simulator/Async.h"
+#include "tilec/Simulator/Barriers.h"
+#include "tilec/Simulator/Simulator.h"
+#include "tilec/Simulator/Warp.h"
+
+namespace tilec::simulator {
+
+class Cluster;
+
+/// What the instructions of wgmma keep for a warpgroup (WgmmaInstructions.cpp).
+struct WarpgroupState {
+  virtual ~WarpgroupState() = default;
+};
+
+/// What all blocks of a launch share.
+struct LaunchState {
+  const Program &program;
+  const Launch &launch;
+  const Options &options;
+  DeviceMemory &memory;
+  Report &report;
+  AccessChecker checker;
+  std::mt19937_64 random;
+  std::vector<std::unique_ptr<MemoryRegion>> modules; // .global variables
+};
+
+class Block {
+public:
+  Block(Cluster &cluster, unsigned rank, uint32_t linear, std::array<uint32_t, 3> position);
+
+  /// Reads or writes `bytes` bytes at `address` with every check: bounds, alignment, initialisation, races. False after
+  /// reporting a fault that leaves no data. `space` Shared means shared::cluster addresses too; Generic is resolved.
+  /// Parameter, Constant and Local are read and written by ld and st alone.
+  bool read(const Access &access, Space space, uint64_t address, void *data, unsigned bytes, unsigned alignment);
+  bool write(const Access &access, Space space, uint64_t address, const void *data, unsigned bytes, unsigned alignment);
+  /// A generic address becomes one of its space.
+  static Space resolve(Space space, uint64_t &address);
+  /// The 128 bytes of a tensor map at a generic address (parameter, constant or global memory); null if there are none.
+  const uint8_t *tensorMapBytes(uint64_t address);
+
+  Cluster &cluster;
+  LaunchState &state;
+  const unsigned rank;
+  const uint32_t linear;
+  const std::array<uint32_t, 3> position;
+  MemoryRegion shared;
+  std::vector<std::unique_ptr<Warp>> warps;
+  /// One for each four warps; null until the first wgmma.
+  std::vector<std::unique_ptr<WarpgroupState>> warpgroups;
+  NamedBarriers barriers;
+  MbarrierTable mbarriers;
+  unsigned registersFree = 0;
+
+private:
+  MemoryRegion *locate(const Access &access, Space &space, uint64_t &address, unsigned bytes, unsigned alignment);
+};
+
+/// Blocks that run together, with the clocks of their actors.
+class Cluster {
+public:
+  Cluster(LaunchState &state, uint32_t index, std::array<uint32_t, 3> firstBlock);
+  /// Runs to the end or to a deadlock, which is reported.
+  void run();
+
+  Actor newActor() { return nextActor++; }
+  /// The block whose shared memory holds a shared::cluster address, or null.
+  Block *owner(uint32_t sharedAddress);
+  /// Something happened that may let a waiting fragment go on.
+  void noteProgress() { ++progress; }
+
+  LaunchState &state;
+  const uint32_t index;
+  std::vector<std::unique_ptr<Block>> blocks;
+  AsyncEngine async;
+  ClusterBarrier barrier;
+  uint64_t progress = 1;
+
+private:
+  void reportDeadlock();
+  Actor nextActor = 0;
+};
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_BLOCK_H

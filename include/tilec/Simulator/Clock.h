@@ -1,0 +1,62 @@
+// Vector clocks: what happens before what (PTX ISA, "Memory Consistency Model", causality order).
+//
+// Actors are numbered over a cluster: warps, and the queues of asynchronous operations, whose accesses no instruction
+// of the issuing warp is ordered with until it waits for them.
+#ifndef TILEC_SIMULATOR_CLOCK_H
+#define TILEC_SIMULATOR_CLOCK_H
+
+#include "tilec/Simulator/Report.h"
+#include <algorithm>
+#include <vector>
+
+namespace tilec::simulator {
+
+using Actor = uint16_t;
+using Time = uint32_t;
+
+class VectorClock {
+public:
+  Time operator[](Actor actor) const { return actor < times.size() ? times[actor] : 0; }
+  void raise(Actor actor, Time time) {
+    if (actor >= times.size())
+      times.resize(actor + 1, 0);
+    times[actor] = std::max(times[actor], time);
+  }
+  void join(const VectorClock &other) {
+    if (other.times.size() > times.size())
+      times.resize(other.times.size(), 0);
+    for (size_t i = 0; i < other.times.size(); ++i)
+      times[i] = std::max(times[i], other.times[i]);
+  }
+
+private:
+  std::vector<Time> times;
+};
+
+/// What a point in the program knows. `generic` happened before it; `async` is the part that the asynchronous proxy
+/// sees too: everything the proxy did itself, and what a fence.proxy.async covered.
+struct Knowledge {
+  VectorClock generic, async;
+  void join(const Knowledge &other) {
+    generic.join(other.generic);
+    async.join(other.async);
+  }
+  void fenceProxy() { async.join(generic); }
+};
+
+enum class Proxy : uint8_t { Generic, Async };
+
+/// Who touches memory, for the checks.
+struct Access {
+  Site site;
+  Actor actor = 0;
+  Time time = 0;
+  Proxy proxy = Proxy::Generic;
+  /// Atomics and strong operations do not race with each other.
+  bool atomic = false;
+  const Knowledge *knows = nullptr;
+};
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_CLOCK_H

@@ -1,0 +1,81 @@
+// A kernel in the form that runs: one function and resolved register slots for each instruction.
+#ifndef TILEC_SIMULATOR_PROGRAM_H
+#define TILEC_SIMULATOR_PROGRAM_H
+
+#include "tilec/Simulator/Ptx.h"
+#include <memory>
+
+namespace tilec::simulator {
+
+class Warp;
+struct Op;
+using LaneMask = uint32_t;
+/// A register of a warp: 32 values of 64 bits, of which the upper bits of narrower types are zero. Constants and
+/// special registers are slots too. Predicates are numbered apart.
+using Slot = uint32_t;
+
+/// Next: done, go on behind it. Jump: the handler has set the fragments' places. Block: not done; the same instruction
+/// runs again when something has changed.
+enum class Flow : uint8_t { Next, Jump, Block };
+using Execute = Flow (*)(Warp &warp, const Op &op, LaneMask lanes);
+
+/// What a handler keeps beyond slots, made when the instruction is decoded.
+struct Payload {
+  virtual ~Payload() = default;
+};
+
+struct Op {
+  Execute execute = nullptr;
+  const Instruction *source = nullptr;
+  /// Predicate of the guard, or -1.
+  int guard = -1;
+  bool guardNegated = false;
+  /// In the order in which the decoder asked for them. Before the handler runs, `uses` are checked to be initialised;
+  /// after it `defs` are, in the lanes that ran.
+  llvm::SmallVector<Slot, 4> uses, defs, predicateUses, predicateDefs;
+  /// The handler keeps track of initialised registers itself.
+  bool manualChecks = false;
+  /// wgmma may use registers of which others are in flight.
+  bool handlesPending = false;
+  Space space = Space::Generic;
+  /// Of an address, and whatever numbers a handler needs.
+  int64_t offset = 0;
+  uint64_t data[2] = {0, 0};
+  /// A branch's target.
+  uint32_t target = 0;
+  std::shared_ptr<const Payload> payload;
+
+  template <typename T> const T &as() const { return static_cast<const T &>(*payload); }
+};
+
+struct Program {
+  const PtxModule *module = nullptr;
+  const PtxKernel *kernel = nullptr;
+  std::vector<Op> ops;
+  /// Order in which diverged lanes run: the lanes with the lowest go first, so that they meet again (a weak topological
+  /// order of the control flow graph).
+  std::vector<uint32_t> order;
+
+  unsigned numSlots = 0, numPredicates = 0;
+  /// Slots that hold the same value in all lanes.
+  std::vector<std::pair<Slot, uint64_t>> constants;
+  /// Constants that move with the block's rank: addresses of shared variables.
+  std::vector<std::pair<Slot, uint64_t>> sharedAddresses;
+  /// "tid.x" and so on.
+  std::vector<std::pair<Slot, std::string>> specials;
+  /// Declared registers come first, then constants and special registers.
+  std::vector<std::string> slotNames, predicateNames;
+
+  /// Bytes of static shared memory; dynamic shared memory begins at `dynamicShared`.
+  uint32_t staticShared = 0, dynamicShared = 0;
+  uint64_t localBytes = 0;
+  /// The bytes of constant memory.
+  std::vector<uint8_t> constantBytes;
+};
+
+/// Fails with "line 12: ..." where an instruction is not known or malformed.
+llvm::Expected<std::unique_ptr<Program>> decodeKernel(const PtxModule &module, const PtxKernel &kernel);
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_PROGRAM_H

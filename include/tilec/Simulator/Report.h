@@ -1,0 +1,83 @@
+// What the simulator finds: faults with their place, and counts by line.
+#ifndef TILEC_SIMULATOR_REPORT_H
+#define TILEC_SIMULATOR_REPORT_H
+
+#include "tilec/Simulator/Ptx.h"
+#include "llvm/ADT/StringRef.h"
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace tilec::simulator {
+
+enum class FaultKind : uint8_t {
+  OutOfBounds,
+  Misaligned,
+  UninitializedMemory,
+  UninitializedRegister,
+  SharedRace,
+  GlobalRace,
+  MissingProxyFence,
+  PendingRegister,
+  MissingWgmmaFence,
+  BarrierMisuse,
+  Deadlock,
+  RegisterBudget,
+  Trap,
+  Unsupported
+};
+llvm::StringRef nameOf(FaultKind kind);
+
+/// Who does something and where. `lane` is -1 for all lanes of a warp, `warp` -1 for none.
+struct Site {
+  uint32_t block = 0;
+  int warp = -1, lane = -1;
+  const Instruction *instruction = nullptr;
+};
+
+struct Fault {
+  FaultKind kind = FaultKind::Unsupported;
+  Site site;
+  /// The other access of a race; `instruction` is null if there is none.
+  Site other;
+  std::string message;
+  /// How often it was found at these two instructions.
+  unsigned count = 1;
+};
+
+/// Counts of one instruction over the launch.
+struct LineCounts {
+  uint64_t executed = 0;
+  uint64_t sharedAccesses = 0;
+  /// Shared-memory cycles beyond one for each access (four bytes a bank, 32 banks).
+  uint64_t bankConflicts = 0;
+  /// 32-byte sectors of global memory, and the bytes of them that were not asked for.
+  uint64_t globalSectors = 0, wastedBytes = 0;
+};
+
+class Report {
+public:
+  /// One fault for each kind and pair of instructions; further ones only count.
+  void add(Fault fault);
+  const std::vector<Fault> &faults() const { return list; }
+  bool clean() const { return list.empty(); }
+  bool contains(FaultKind kind) const;
+  /// "ptx:12 (gemm.tile:7): shared-memory race: ..."
+  std::string text(const PtxModule &module) const;
+
+  std::map<const Instruction *, LineCounts> counts;
+  uint64_t instructions = 0;
+
+private:
+  std::vector<Fault> list;
+  std::map<std::tuple<FaultKind, const Instruction *, const Instruction *>, size_t> known;
+};
+
+/// "ptx:12 (gemm.tile:7)"
+std::string describe(const Instruction *instruction, const PtxModule &module);
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_REPORT_H

@@ -1,0 +1,101 @@
+// A warp: 32 lanes, their registers, and the fragments that lanes form when they diverge.
+#ifndef TILEC_SIMULATOR_WARP_H
+#define TILEC_SIMULATOR_WARP_H
+
+#include "tilec/Simulator/Clock.h"
+#include "tilec/Simulator/Memory.h"
+#include "tilec/Simulator/Program.h"
+#include <string>
+
+namespace tilec::simulator {
+
+class Block;
+
+constexpr unsigned laneCount = 32;
+
+/// Lanes that stand at the same instruction.
+struct Fragment {
+  LaneMask lanes = 0;
+  uint32_t pc = 0;
+  /// Why it does not go on, empty if it does; it is tried again when Block::progress differs from `seen`.
+  std::string waiting;
+  uint64_t seen = 0;
+  /// A named barrier where it has arrived and waits, and the barrier's phase then.
+  int barrier = -1;
+  uint64_t barrierPhase = 0;
+  /// The poll that failed last, and the progress then.
+  uint32_t poll = ~0u;
+  uint64_t pollSeen = 0;
+};
+
+class Warp {
+public:
+  Warp(Block &block, const Program &program, unsigned index, LaneMask lanes, unsigned firstThread);
+
+  /// Runs until every fragment waits or about `budget` instructions have run. Returns the number that ran.
+  unsigned run(unsigned budget);
+  bool finished() const { return fragments.empty(); }
+  LaneMask liveLanes() const;
+
+  // For handlers.
+  uint64_t *lanes(Slot slot) { return &registers[size_t(slot) * laneCount]; }
+  const uint64_t *lanes(Slot slot) const { return &registers[size_t(slot) * laneCount]; }
+  uint32_t &predicate(Slot slot) { return predicates[slot]; }
+  /// The address that a lane gives as use `use` of the instruction, with its offset.
+  uint64_t address(const Op &op, unsigned use, unsigned lane) const {
+    uint64_t sum = lanes(op.uses[use])[lane] + static_cast<uint64_t>(op.offset);
+    return op.space == Space::Shared ? sum & 0xffffffff : sum;
+  }
+  /// This access of `lane` (-1: the warp as a whole), ordered as the warp is.
+  Access access(const Op &op, int lane) const;
+  void fault(FaultKind kind, const Op &op, int lane, std::string message);
+  /// False, with the fragment blocked, unless all live lanes of `members` run this instruction together.
+  bool converged(const Op &op, LaneMask lanes, LaneMask members);
+  /// Blocks the current fragment.
+  Flow block(std::string why);
+  Fragment &current() { return fragments[active]; }
+  /// Moves lanes of the current fragment to `target`, the others behind the instruction.
+  void branch(LaneMask taken, uint32_t target);
+  void exit(LaneMask lanes);
+
+  // Initialised registers and registers in flight.
+  LaneMask &defined(Slot slot) { return definedLanes[slot]; }
+  LaneMask &definedPredicate(Slot slot) { return definedPredicates[slot]; }
+  /// wgmma: the fence epoch of the last ordinary write; `pendingMark` while an operation owns the register.
+  static constexpr uint32_t pendingMark = ~0u;
+  uint32_t &stamp(Slot slot) { return stamps[slot]; }
+  uint32_t fenceEpoch = 1;
+
+  /// What this warp knows, and its own time.
+  Knowledge knows;
+  Actor actor = 0;
+  Time time() const { return knows.generic[actor]; }
+  void advance() { knows.generic.raise(actor, time() + 1); }
+
+  Block &block_;
+  const Program &program;
+  const unsigned index;
+  /// Of lane 0.
+  const unsigned firstThread;
+  /// setmaxnreg: registers of a thread now.
+  unsigned registerBudget = 0;
+  std::vector<uint8_t> local;
+
+private:
+  bool checkOperands(const Op &op, LaneMask lanes);
+  void defineResults(const Op &op, LaneMask lanes);
+  int choose() const;
+  void merge();
+  void step(const Op &op);
+
+  std::vector<uint64_t> registers;
+  std::vector<uint32_t> predicates;
+  std::vector<LaneMask> definedLanes, definedPredicates;
+  std::vector<uint32_t> stamps;
+  std::vector<Fragment> fragments;
+  size_t active = 0;
+};
+
+} // namespace tilec::simulator
+
+#endif // TILEC_SIMULATOR_WARP_H
