@@ -7,9 +7,14 @@ def make(run):
     D = run["D"] if "D" in run else run["consts"]["D"]
     Q, K, V = normal(g, (B, H, S, D), "bf16"), normal(g, (B, HK, T, D), "bf16"), normal(g, (B, HK, T, D), "bf16")
     scale = 4.0 / D ** 0.5                               # a peaked softmax: single keys decide
+    if run.get("low"):                                   # scores so low that what is absent must not count as 0
+        Q, K = round_to(-16 * np.abs(Q), "bf16"), np.abs(K)
     inputs = {"Q": tensor("bf16", Q), "K": tensor("bf16", K), "V": tensor("bf16", V), "scale": scale}
     if "launch_error" in run:
         return {**inputs, "O": output("bf16", Q.shape)}, {}, {}
+    if run.get("hidden"):                                # keys that no causal query sees have no influence
+        for name, x in (("K", K), ("V", V)):
+            inputs[name] = tensor("bf16", np.where(np.arange(T)[:, None] < S, x, np.nan))
     K, V = (np.repeat(x, H // HK, 1) for x in (K, V))
     s = Q @ K.swapaxes(2, 3) * scale
     if run["consts"].get("causal"):
