@@ -28,6 +28,12 @@ public:
     for (size_t i = 0; i < other.times.size(); ++i)
       times[i] = std::max(times[i], other.times[i]);
   }
+  /// What both know.
+  void meet(const VectorClock &other) {
+    times.resize(std::min(times.size(), other.times.size()));
+    for (size_t i = 0; i < times.size(); ++i)
+      times[i] = std::min(times[i], other.times[i]);
+  }
 
 private:
   std::vector<Time> times;
