@@ -28,14 +28,24 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
                                    builder.getNamedAttr("contracts", interface.contracts)}));
     for (const Kernel &kernel : variants) {
       Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
+      auto generate = [&](const Specialization &specialization) {
+        failed |= !Generator(kernel, specialization, interface, diagnostics, builder).generate();
+      };
+      // The launcher takes the first variant whose conditions hold: short rows, then aligned ones.
+      RowLengths rows = rowLengths(kernel);
+      for (int64_t bound : rows.bounds) {
+        if (fast.when.size() > general.when.size())
+          generate(withBound(fast, *rows.dimension, bound, builder));
+        generate(withBound(general, *rows.dimension, bound, builder));
+      }
       if (fast.when.size() > general.when.size())
-        failed |= !Generator(kernel, fast, interface, diagnostics, builder).generate();
+        generate(fast);
       // Products gain much from fast loads alone, other kernels little.
       Specialization inputs = makeInputs(kernel, builder);
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
       if (between && !failed && hasProduct(module->getBody()->back()))
-        failed |= !Generator(kernel, inputs, interface, diagnostics, builder).generate();
-      failed |= !Generator(kernel, general, interface, diagnostics, builder).generate();
+        generate(inputs);
+      generate(general);
     }
   }
   (*module)->setAttr("tilec.kernels", builder.getArrayAttr(kernels));
@@ -47,7 +57,7 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
 bool Generator::generate() {
   OpBuilder::InsertionGuard guard(builder);
   loc = location(kernel.range);
-  auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix.str(), kernel.name,
+  auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix, kernel.name,
                                    interface.arguments, interface.contracts, builder.getArrayAttr(specialization.when),
                                    annotationsOf(kernel.annotations));
   builder.createBlock(&op.getBody());

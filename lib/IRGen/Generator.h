@@ -40,6 +40,8 @@ private:
   // Types, constants and alignment of values (Values.cpp).
   mlir::Type elementType(sema::Type type) const { return elementType(type.element); }
   mlir::Type elementType(ScalarKind kind) const;
+  /// Positions of a tile along an axis: its bound, or less where this specialisation knows more.
+  int64_t extentOf(const sema::Axis &axis) const;
   /// The type of values with these axes: a scalar or a tensor.
   mlir::Type valueType(mlir::Type element, Axes axes) const;
   mlir::Type valueType(const sema::Type &type) const { return valueType(elementType(type), type.axes); }

@@ -1,6 +1,8 @@
 // The fast, inputs and general variants of a kernel.
 #include "Specialization.h"
 
+#include "llvm/ADT/SetVector.h"
+
 #include <numeric>
 
 using namespace mlir;
@@ -114,6 +116,46 @@ static Specialization specialize(const Kernel &kernel, Builder &builder, StringR
     if (parameter.variable && parameter.variable->kind == VariableKind::Dimension)
       facts.requireBelow(parameter.variable->name, int64_t(1) << 31);
   return result;
+}
+
+const Variable *tilec::lengthOf(const sema::Axis &axis) {
+  if (axis.isTiles() || axis.rangeOf || !axis.upper || !axis.lower)
+    return nullptr;
+  auto *start = llvm::dyn_cast<sema::Constant>(axis.lower);
+  return start && start->integer.isZero() ? asArgument(axis.upper) : nullptr;
+}
+
+static void collectLengths(const sema::Block &block, llvm::SmallSetVector<const Variable *, 2> &lengths) {
+  for (const Stmt *stmt : block.statements) {
+    if (auto *axis = llvm::dyn_cast<AxisStmt>(stmt)) {
+      if (const Variable *length = lengthOf(*axis->axis))
+        lengths.insert(length);
+    } else if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt)) {
+      collectLengths(*stage->body, lengths);
+    } else if (auto *loop = llvm::dyn_cast<ForStmt>(stmt)) {
+      collectLengths(*loop->body, lengths);
+    }
+  }
+}
+
+// A row of 512 elements is one for a warp; each step beyond takes four times as many threads.
+RowLengths tilec::rowLengths(const Kernel &kernel) {
+  llvm::SmallSetVector<const Variable *, 2> lengths;
+  collectLengths(*kernel.body, lengths);
+  if (lengths.size() != 1 || !lengths.front()->max || lengths.front()->min == lengths.front()->max)
+    return {};
+  RowLengths result{lengths.front(), {}};
+  for (int64_t bound = 512; bound < *result.dimension->max; bound *= 4)
+    if (bound > result.dimension->min.value_or(0))
+      result.bounds.push_back(bound);
+  return result;
+}
+
+Specialization tilec::withBound(Specialization specialization, const Variable &dimension, int64_t bound,
+                                Builder &builder) {
+  specialization.suffix += "_" + std::to_string(bound);
+  FactAdder(specialization, builder).requireBelow(dimension.name, bound + 1);
+  return specialization;
 }
 
 Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {

@@ -6,6 +6,8 @@
 #include "tilec/Sema/TypedStmt.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <string>
+
 namespace tilec {
 
 /// Facts about one integer launch argument.
@@ -19,8 +21,8 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
-  /// Appended to the variant's name: "fast", "inputs" or "general".
-  llvm::StringRef suffix;
+  /// Appended to the variant's name: "fast", "inputs" or "general", or with a bound of the length, "fast_512".
+  std::string suffix;
   /// By name: dimensions, integer scalars and strides ("A.stride0").
   llvm::StringMap<ArgumentFacts> arguments;
   /// Alignment of tensors' addresses in bytes, by name; others have that of their elements.
@@ -38,6 +40,21 @@ Specialization makeFast(const sema::Kernel &kernel, mlir::Builder &builder);
 
 /// The same for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
 Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// The dimension n of `axis j = 0..n`, or null.
+const sema::Variable *lengthOf(const sema::Axis &axis);
+
+/// The dimension that bounds the rows a kernel holds as one tile, and smaller bounds of it, ascending, that deserve
+/// variants; empty where no axis or more than one dimension decides about the size of tiles.
+struct RowLengths {
+  const sema::Variable *dimension = nullptr;
+  llvm::SmallVector<int64_t> bounds;
+};
+RowLengths rowLengths(const sema::Kernel &kernel);
+
+/// A specialisation for lengths up to `bound`.
+Specialization withBound(Specialization specialization, const sema::Variable &dimension, int64_t bound,
+                         mlir::Builder &builder);
 
 /// The IR form of a host expression.
 mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);

@@ -75,9 +75,10 @@ void Generator::declareAxis(const Axis &axis, Value start, Value end, Value numb
   values.start = start;
   values.end = end;
   values.number = number;
-  auto type = tile::AxisType::get(builder.getContext(), axis.extent);
+  int64_t extent = extentOf(axis);
+  auto type = tile::AxisType::get(builder.getContext(), extent);
   values.axis = tile::AxisOp::create(builder, loc, type, axis.name, start, end);
-  auto positions = RankedTensorType::get({axis.extent}, builder.getIndexType());
+  auto positions = RankedTensorType::get({extent}, builder.getIndexType());
   values.positions = tile::PosOp::create(builder, loc, positions, values.axis);
   axes[&axis] = values;
 }

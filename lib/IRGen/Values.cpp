@@ -29,12 +29,22 @@ mlir::Type Generator::elementType(ScalarKind kind) const {
   }
 }
 
+int64_t Generator::extentOf(const sema::Axis &axis) const {
+  const Variable *length = lengthOf(axis);
+  if (!length)
+    return axis.extent;
+  auto facts = specialization.arguments.find(length->name);
+  if (facts == specialization.arguments.end() || !facts->second.max)
+    return axis.extent;
+  return std::clamp<int64_t>(*facts->second.max, 1, axis.extent);
+}
+
 mlir::Type Generator::valueType(mlir::Type element, Axes axes) const {
   if (axes.empty())
     return element;
   SmallVector<int64_t> shape;
   for (const Axis *axis : axes)
-    shape.push_back(axis->extent);
+    shape.push_back(extentOf(*axis));
   return RankedTensorType::get(shape, element);
 }
 

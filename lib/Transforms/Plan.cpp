@@ -1,4 +1,5 @@
 // plan: every choice of a kernel in one attribute.
+#include "PlanStreams.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
@@ -121,7 +122,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     } else if (!dots.empty()) {
       warps = planWarpMma(kernel, dots, machine, pinnedWarps);
     } else {
-      warps = pinnedWarps ? pinnedWarps : elementwiseWarps(kernel);
+      StreamPlan streams = planStreams(kernel, machine, pinnedWarps);
+      warps = streams.warps;
+      groups = streams.iterations;
     }
     explain(kernel, machine, dots, wgmma, warps, groups);
     NamedAttrList plan;
@@ -197,7 +200,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
                                  << " instructions instead of the machine's fastest: " << obstacle(facts);
     }
     if (dots.empty())
-      kernel.emitRemark() << kernel.getSymName() << ": " << warps << " warps a block";
+      kernel.emitRemark() << kernel.getSymName() << ": " << warps << " warps an iteration, " << groups << " a block";
   }
 
   void setMma(const DotFacts &facts, StringRef kind, int64_t m, int64_t n, int64_t k, int64_t warpsM, int64_t warpsN) {
@@ -314,11 +317,6 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
           elements = std::max(elements, type.getNumElements());
     });
     return elements;
-  }
-
-  // About 16 elements of the largest tile for each thread.
-  static int64_t elementwiseWarps(tile::KernelOp kernel) {
-    return std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(largestTile(kernel), 16 * 32)), 1, 32);
   }
 };
 

@@ -60,6 +60,10 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     OpBuilder builder(kernel);
     Attribute one = builder.getI64IntegerAttr(1);
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
+    // Groups of a kernel without products take an iteration each, side by side.
+    bool sideBySide = number("groups") > 1 && number("raster") == 0;
+    if (sideBySide)
+      grid = hostOperation(kernel.getContext(), "ceil_div", {grid, builder.getI64IntegerAttr(number("groups"))});
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -69,11 +73,18 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       if (&op != parallel)
         op.moveBefore(body, body->end());
     builder.setInsertionPointToEnd(body);
-    SmallVector<Value> iteration = decode(builder, parallel, number("raster"));
+    auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
+    SmallVector<Value> iteration =
+        sideBySide
+            ? decodeOfGroup(builder, parallel, number("groups"))
+            : decode(builder, parallel, raster ? raster.getInt() : number("raster"), /*pinned=*/raster != nullptr);
+    if (sideBySide)
+      body = guard(builder, parallel, iteration.front());
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
       argument.replaceAllUsesWith(value);
-    body->getOperations().splice(body->end(), inner.getOperations());
+    Block::iterator end = sideBySide ? Block::iterator(body->getTerminator()) : body->end();
+    body->getOperations().splice(end, inner.getOperations());
     kernel.erase();
     return success();
   }
@@ -92,7 +103,25 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return product;
   }
 
-  static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, int64_t raster) {
+  // The iteration of this group in a single range.
+  static SmallVector<Value> decodeOfGroup(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups) {
+    Location loc = parallel.getLoc();
+    Type index = builder.getIndexType();
+    Value block = tilegpu::BlockIdOp::create(builder, loc, index, 0);
+    Value first = arith::MulIOp::create(builder, loc, block, arith::ConstantIndexOp::create(builder, loc, groups));
+    Value number = arith::AddIOp::create(builder, loc, first, tilegpu::GroupOp::create(builder, loc, index));
+    return {builder.createOrFold<arith::AddIOp>(loc, number, parallel.getLower().front())};
+  }
+
+  // The last block has groups without an iteration.
+  static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, Value iteration) {
+    Location loc = parallel.getLoc();
+    Value exists =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, parallel.getUpper().front());
+    return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
+  }
+
+  static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, int64_t raster, bool pinned) {
     Location loc = parallel.getLoc();
     Decoder decoder{builder, loc};
     unsigned count = parallel.getLower().size();
@@ -102,7 +131,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Value rest = decoder.narrow(tilegpu::BlockIdOp::create(builder, loc, builder.getIndexType(), 0));
     ArrayRef<int64_t> tiles = parallel.getTiles();
     unsigned remaining = count;
-    if (raster > 1 && count >= 2 && tiles[count - 1] > 0 && tiles[count - 2] > 0) {
+    if (raster > 1 && count >= 2 && (pinned || (tiles[count - 1] > 0 && tiles[count - 2] > 0))) {
       Value perBatch = decoder.mul(sizes[count - 2], sizes[count - 1]);
       Value inBatch = count > 2 ? decoder.rem(rest, perBatch) : rest;
       std::tie(numbers[count - 2], numbers[count - 1]) =

@@ -198,6 +198,8 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     tilegpu::KernelOp kernel = getOperation();
     bool hasTma = false;
     kernel.walk([&](tilegpu::ChanOp chan) { hasTma |= chan.getEngine() == "tma"; });
+    if (!hasTma && kernel.getGroups() > 1)
+      return replicate(kernel);
     if (!hasTma)
       return;
     Block &body = kernel.getBody().front();
@@ -230,6 +232,22 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
       op->dropAllUses();
       op->erase();
     }
+  }
+
+  // Groups that run side by side without a producer: one process, replicated.
+  static void replicate(tilegpu::KernelOp kernel) {
+    Block &body = kernel.getBody().front();
+    llvm::DenseSet<Operation *> shared = sharedScalars(body);
+    SmallVector<Operation *> moved;
+    for (Operation &op : body)
+      if (!isa<tile::ArgOp, tile::ViewOp>(op) && !shared.contains(&op))
+        moved.push_back(&op);
+    OpBuilder builder = OpBuilder::atBlockEnd(&body);
+    auto process = tilegpu::ProcessOp::create(builder, kernel.getLoc(), "group", kernel.getWarps(), kernel.getGroups(),
+                                              /*registers=*/0, /*elected=*/false);
+    Block *inner = &process.getBody().emplaceBlock();
+    for (Operation *op : moved)
+      op->moveBefore(inner, inner->end());
   }
 
   // Scalars without effect, in front of everything, that do not name the group.

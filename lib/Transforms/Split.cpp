@@ -21,6 +21,9 @@ struct SplitPass : tilec::impl::SplitBase<SplitPass> {
       return;
     tile::DotOp dot;
     kernel.walk([&](tile::DotOp op) { dot = dot ? dot : op; });
+    // Groups of a kernel without products run iterations of their own.
+    if (!dot)
+      return;
     AxisClasses classes(kernel);
     unsigned rows = classes.classOf(dot.getResult(), 0);
     SmallVector<AxisClasses::Key> members = classes.members(rows);

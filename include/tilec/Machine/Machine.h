@@ -24,11 +24,17 @@ struct Machine {
   int64_t registers;
   int64_t maxRegistersPerThread;
   int64_t maxThreadsPerBlock;
+  int64_t maxThreadsPerMultiprocessor;
+  /// Of the card's memory, in 10^9 bytes a second.
+  int64_t bandwidth;
   /// Asynchronous warpgroup MMA, tensor memory access with mbarriers, `setmaxnreg`, clusters.
   bool hasWgmma;
   bool hasTma;
   /// f8 operands of mma.sync, and f8 conversion instructions.
   bool hasF8;
+
+  /// Bytes that each multiprocessor must have on their way to keep the memory busy.
+  int64_t bytesInFlight() const;
 };
 
 /// All targets, oldest first.

@@ -1,0 +1,22 @@
+// How kernels without products, which memory bounds, spread over threads and blocks.
+#ifndef TILEC_LIB_TRANSFORMS_PLANSTREAMS_H
+#define TILEC_LIB_TRANSFORMS_PLANSTREAMS_H
+
+#include "tilec/Dialect/Tile/TileDialect.h"
+#include "tilec/Machine/Machine.h"
+
+namespace tilec {
+
+struct StreamPlan {
+  /// Warps that share one iteration of the stage.
+  int64_t warps;
+  /// Iterations that a block runs side by side, each with its own warps; more than 1 only for small ones.
+  int64_t iterations;
+};
+
+/// The plan of a kernel without products. `pinned` are the warps of an annotation, or 0.
+StreamPlan planStreams(tile::KernelOp kernel, const Machine &machine, int64_t pinned);
+
+} // namespace tilec
+
+#endif // TILEC_LIB_TRANSFORMS_PLANSTREAMS_H
