@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Compiles random valid programs and broken ones, and runs what the compiler's steps leave, without a GPU.
+"""Compiles random valid programs, plans and broken programs, and runs what the compiler's steps leave, without a GPU.
 
     fuzz.py [--seed N] [--count N] [--seconds N] [--limit N] [--jobs N] [--keep DIR] [--bin DIR]
-            [--mode valid|broken|all]
+            [--mode valid|plans|broken|all]
 
 Valid programs must compile or be refused for a limit of the target; tile-interpret must give the results of a numpy
-evaluation for the source and for the module after the last step. Broken programs (mutations of sources) must end with
+evaluation for the source and for the module after the last step. So must plans: usual kernels with random tile sizes
+and annotations. Broken programs (mutations of sources) must end with
 diagnostics. The exit status is 1 if anything else happens; --keep gets the programs and what went wrong.
 """
 import argparse
@@ -30,6 +31,7 @@ import refutil
 import suite
 from buffers import tagged
 from generator import Generator
+from plans import Plan
 
 ARCHITECTURES = ("sm_80", "sm_86", "sm_89", "sm_90a")
 LIMIT_SECONDS = 20                            # of one compilation, on an idle machine
@@ -138,7 +140,17 @@ def check_valid(seed, folder):
     """[(what, detail)] for one generated program."""
     rng = random.Random(seed)
     generator = Generator(seed, rng.choice((256, 1024, 4096, 16384, 32768)), annotations=seed % 4 == 3)
-    program = generator.generate()
+    return check_results(generator.generate(), generator.sizes, seed, rng, folder)
+
+
+def check_plan(seed, folder):
+    """One usual kernel with random decisions."""
+    plan = Plan(seed)
+    return check_results(plan.program, plan.sizes, seed, random.Random(seed), folder)
+
+
+def check_results(program, sizes, seed, rng, folder):
+    """Compiles a program and compares its results, for two choices of sizes, with those of its reference."""
     path = os.path.join(folder, "k.tile")
     with open(path, "w") as f:
         f.write(program.text)
@@ -153,15 +165,15 @@ def check_valid(seed, folder):
     last = suite.interpreted_steps(Tools.path("tilec"))[-1]
     module = tilec(folder, "k.tile", "-o", "k.mlir", "--no-header", "--stop-after=" + last, "--arch=" + arch)
     for turn in range(2):
-        run = Interpretation(program, generator.sizes(), seed * 2 + turn, folder)
+        run = Interpretation(program, sizes(), seed * 2 + turn, folder)
         expected = program.expected(run.sizes, run.inputs)
-        sizes = ",".join(f"{n}={v}" for n, v in run.sizes.items())
+        chosen = ",".join(f"{n}={v}" for n, v in run.sizes.items())
         fault = run.fault("k.tile", expected)
         if fault:
-            return [(f"interpret source, {sizes}", fault)]
+            return [(f"interpret source, {chosen}", fault)]
         fault = module.status == 0 and run.fault("k.mlir", expected)
         if fault:
-            return [(f"interpret {arch} {sizes} after {first_wrong_step(run, folder, arch, expected)}", fault)]
+            return [(f"interpret {arch} {chosen} after {first_wrong_step(run, folder, arch, expected)}", fault)]
     return []
 
 
@@ -187,12 +199,15 @@ def check_broken(seed, folder):
     return [(f"compile {arch}", fault)] if fault else []
 
 
+CHECKS = {"valid": check_valid, "plans": check_plan, "broken": check_broken}
+
+
 def check(task, keep):
     """(task, faults) of a task, which is a mode and a seed; `keep` gets the source and the faults."""
     mode, seed = task
     with tempfile.TemporaryDirectory() as folder:
         try:
-            faults = (check_valid if mode == "valid" else check_broken)(seed, folder)
+            faults = CHECKS[mode](seed, folder)
         except Exception as error:                             # the program stays for whoever mends the generator
             faults = [("generator", repr(error))]
             if keep is None:
@@ -214,10 +229,10 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", help="a folder for the programs that fail")
     parser.add_argument("--bin", default=Tools.folder, help="the folder of tilec and tile-interpret")
-    parser.add_argument("--mode", choices=("valid", "broken", "all"), default="all")
+    parser.add_argument("--mode", choices=(*CHECKS, "all"), default="all")
     args = parser.parse_args()
     Outcome.limit, Tools.folder = args.limit, os.path.abspath(args.bin)
-    modes = ("valid", "broken") if args.mode == "all" else (args.mode,)
+    modes = tuple(CHECKS) if args.mode == "all" else (args.mode,)
     end, done, failed = time.monotonic() + args.seconds, 0, 0
     tasks = [(mode, seed) for seed in range(args.seed, args.seed + min(args.count, 100000)) for mode in modes]
     with ThreadPoolExecutor(args.jobs) as pool:
