@@ -204,6 +204,7 @@ private:
   // Annotations.cpp
   void applyAnnotations(llvm::ArrayRef<ast::Annotation> annotations, std::vector<AppliedAnnotation> &result);
   bool checkAnnotation(const ast::Annotation &annotation, AppliedAnnotation &applied);
+  void checkRaster(const ParallelStmt *stmt);
   void annotateLoad(const ast::LetStmt *stmt, Expr *value);
 
   // Parameters.cpp, Contracts.cpp

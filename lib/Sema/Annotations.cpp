@@ -114,8 +114,17 @@ void Analyzer::applyAnnotations(llvm::ArrayRef<ast::Annotation> annotations, std
       builder.note(previous->range, diag::note_first_here);
       continue;
     }
+    refuse("@" + applied.name, applied.range);
     result.push_back(std::move(applied));
   }
+}
+
+/// A raster is an order of the tiles of two ranges.
+void Analyzer::checkRaster(const ParallelStmt *stmt) {
+  for (const AppliedAnnotation &annotation : stmt->annotations)
+    if (annotation.name == "raster" && stmt->bindings.size() < 2)
+      report(annotation.range, diag::err_annotation_not_honoured)
+          << "`@raster` orders the tiles of two ranges, and this `parallel` has one";
 }
 
 /// `@evict` and `@no_tma` of a let belong to the load that is its value.

@@ -195,6 +195,7 @@ void Analyzer::checkParallel(const ast::ParallelStmt *stmt) {
     result->bindings.push_back(typed);
     enclosing.push_back({true, typed.index, typed.axis, binding.name.range});
   }
+  checkRaster(result);
   result->body = checkNested(stmt->body);
   checkRaces();
   accesses.clear();

@@ -48,9 +48,9 @@ std::optional<Transfer> ChannelBuilder::match(Value load, tilegpu::MmaAttr mma, 
   if (!cutGroupPart(transfer))
     return std::nullopt;
   Type element = getElementTypeOrSelf(load);
-  int64_t span = tmaSpan(*box);
+  int64_t span = swizzleSpan(*box);
   bool is16Bit = element.isBF16() || element.isF16();
-  if (wgmma && span != 0 && (is16Bit || contracted == 1)) {
+  if (wgmma && tmaSpan(*box) != 0 && (is16Bit || contracted == 1)) {
     transfer.engine = "tma";
   } else if (!wgmma && asyncCopyWidth(*box) >= 4) {
     transfer.engine = "cp_async";
@@ -151,7 +151,8 @@ void ChannelBuilder::emit(unsigned number) {
     if (transfer.splitDim >= 0)
       box[transfer.splitDim] *= kernel.getGroups();
     tilegpu::FillOp::create(builder, loc, slot, chan, transfer.payload, transfer.box.viewOp(), starts, box,
-                            transfer.box.kept);
+                            transfer.box.kept,
+                            load.getDefiningOp<tile::LoadOp>().getAnnotations().getAs<StringAttr>("evict"));
   }
   tilegpu::CommitOp::create(builder, loc, slot, chan);
   auto receive = tilegpu::ReceiveOp::create(builder, loc, chan);

@@ -56,6 +56,11 @@ static int64_t rowAlignment(const BoxLoad &box) {
 }
 
 int64_t tilec::tmaSpan(const BoxLoad &box) {
+  tile::LoadOp load = box.load;
+  return load.getAnnotations().get("no_tma") ? 0 : swizzleSpan(box);
+}
+
+int64_t tilec::swizzleSpan(const BoxLoad &box) {
   int64_t bits = elementBits(box), rank = box.viewOp().getType().getRank();
   if (bits < 8 || rank > 5 || box.viewOp().getAccess() != tile::Access::in || box.kept.empty())
     return 0;

@@ -74,10 +74,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
         op.moveBefore(body, body->end());
     builder.setInsertionPointToEnd(body);
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
-    SmallVector<Value> iteration =
-        sideBySide
-            ? decodeOfGroup(builder, parallel, number("groups"))
-            : decode(builder, parallel, raster ? raster.getInt() : number("raster"), /*pinned=*/raster != nullptr);
+    SmallVector<Value> iteration = sideBySide ? decodeOfGroup(builder, parallel, number("groups"))
+                                              : decode(builder, parallel, raster ? raster.getInt() : number("raster"),
+                                                       /*pinned=*/raster != nullptr);
     if (sideBySide)
       body = guard(builder, parallel, iteration.front());
     Block &inner = parallel.getBody().front();

@@ -29,8 +29,11 @@ std::optional<BoxLoad> matchBoxLoad(mlir::Value value);
 
 /// The swizzle span (128, 64 or 32 bytes) with which TMA can bring the box into shared memory for a Tensor Core, or 0
 /// if it cannot: base or strides off 16 bytes, more than five dimensions, rows that no span divides, tensors that the
-/// kernel also writes.
+/// kernel also writes, `@no_tma`.
 int64_t tmaSpan(const BoxLoad &box);
+
+/// The same, whatever engine brings it.
+int64_t swizzleSpan(const BoxLoad &box);
 
 /// Bytes of one cp.async access (16, 8 or 4) that base, strides and starts allow, or 0.
 int64_t asyncCopyWidth(const BoxLoad &box);

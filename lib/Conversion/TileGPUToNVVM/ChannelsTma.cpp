@@ -1,5 +1,6 @@
 // Fills by tensor memory access: the tensor maps among the kernel's parameters, and the copies.
 #include "Channels.h"
+#include "MemoryAccess.h"
 
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/HostExpression.h"
@@ -184,9 +185,10 @@ LogicalResult tilec::emitTensorFill(Lowering &lowering, tilegpu::FillOp op, Valu
   Value map = lowering.tensorMapValues[lowering.tensorMapOfFill.lookup(op)];
   Value column = coordinates[0];
   Ptx ptx(lowering.builder, lowering.loc());
+  Value policy = evictionPolicy(lowering, op.getEvictAttr());
   for (int64_t panel = 0; panel < boxes(buffer); ++panel) {
     coordinates[0] = lowering.addConstant(column, panel * boxColumns(buffer));
-    ptx.loadTensor(lowering.addConstant(target, panel * boxBytes(buffer)), map, coordinates, barrier);
+    ptx.loadTensor(lowering.addConstant(target, panel * boxBytes(buffer)), map, coordinates, barrier, policy);
   }
   return success();
 }

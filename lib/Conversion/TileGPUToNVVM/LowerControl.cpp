@@ -61,6 +61,8 @@ LogicalResult Lowering::lowerFor(Operation *op) {
   Expansion inits = expand(*this, loop.getInitArgs());
   auto copy = scf::ForOp::create(builder, location, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
                                  scalar(loop.getStep()), inits.values);
+  if (Attribute factor = loop->getAttr("tilec.unroll"))
+    copy->setAttr("tilec.unroll", factor);
   setScalar(loop.getInductionVar(), copy.getInductionVar());
   distribute(*this, loop.getRegionIterArgs(), loop.getInitArgs(), copy.getRegionIterArgs());
   OpBuilder::InsertionGuard guard(builder);

@@ -17,18 +17,15 @@ static Value index32(OpBuilder &builder, Location loc, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
 }
 
-// The policy of `@evict(first)` and `@evict(last)` for the second-level cache; null without the annotation.
-static Value evictionPolicy(Lowering &lowering, tile::LoadOp op) {
-  auto evict = op.getAnnotations().getAs<StringAttr>("evict");
+Value tilec::evictionPolicy(Lowering &lowering, StringAttr evict) {
   if (!evict)
     return nullptr;
   std::string priority = ("evict_" + evict.getValue()).str();
   return Ptx(lowering.builder, lowering.loc()).createCachePolicy(priority);
 }
 
-// A load of `type` with a cache policy (ld with `.L2::cache_hint`, PTX ISA 9.7.9.8), in words of 32 bits, or one word
-// of 16 for smaller values. `ordered`: other operations write this memory.
-static Value loadWithPolicy(Lowering &lowering, Type type, int64_t bytes, Value pointer, Value policy, bool ordered) {
+// ld with `.L2::cache_hint` (PTX ISA 9.7.9.8), in words of 32 bits, or one word of 16 for smaller values.
+Value tilec::loadWithPolicy(Lowering &lowering, Type type, int64_t bytes, Value pointer, Value policy, bool ordered) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   unsigned words = std::max<int64_t>(bytes / 4, 1);
@@ -67,7 +64,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   Registers results(count);
   tile::ViewOp viewOp = source.op;
   bool readOnly = viewOp.getAccess() == tile::Access::in;
-  Value policy = evictionPolicy(*this, op);
+  Value policy = evictionPolicy(*this, op.getAnnotations().getAs<StringAttr>("evict"));
   for (const VectorAccess &vector : access.build(16, /*writersOnly=*/false)) {
     unsigned width = vector.registers.size();
     Type type = width == 1 ? memory : Type(VectorType::get(width, memory));

@@ -3,6 +3,7 @@
 
 #include "Lowering.h"
 #include "MathExpansion.h"
+#include "UnrollLoops.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -72,11 +73,13 @@ struct ExpandDivisionsPass : PassWrapper<ExpandDivisionsPass, OperationPass<>> {
 std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<LowerToNVVMPass>(); }
 
 void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
+  passes.addPass(createUnrollLoopsPass());
   passes.addPass(createCSEPass());
   passes.addPass(createExpandMathPass());
   passes.addPass(std::make_unique<ExpandDivisionsPass>());
   passes.addPass(createSCFToControlFlowPass());
   passes.addPass(createConvertControlFlowToLLVMPass());
+  passes.addPass(createKeepLoopAnnotationsPass());
   passes.addPass(createConvertMathToLLVMPass());
   passes.addPass(createArithToLLVMConversionPass());
   passes.addPass(createConvertNVVMToLLVMPass());
@@ -87,6 +90,7 @@ void tilec::registerConversionPasses() {
   PassRegistration<LowerToNVVMPass>();
   registerPass([] { return createExpandMathPass(); });
   PassRegistration<ExpandDivisionsPass>();
+  registerPass([] { return createUnrollLoopsPass(); });
   PassPipelineRegistration<>("lower-to-llvm", "from scalar operations to the LLVM and NVVM dialects",
                              [](OpPassManager &passes) { addLowerToLLVMPasses(passes); });
 }

@@ -50,6 +50,13 @@ private:
   int contiguousDim = -1;
 };
 
+/// The policy (i64) of `@evict(first)` and `@evict(last)` for the second-level cache; null for a null word.
+mlir::Value evictionPolicy(Lowering &lowering, mlir::StringAttr evict);
+
+/// A load of `type` (`bytes` in all) with a cache policy. `ordered`: other operations write this memory.
+mlir::Value loadWithPolicy(Lowering &lowering, mlir::Type type, int64_t bytes, mlir::Value pointer, mlir::Value policy,
+                           bool ordered);
+
 } // namespace tilec
 
 #endif // TILEC_CONVERSION_TILEGPUTONVVM_MEMORYACCESS_H

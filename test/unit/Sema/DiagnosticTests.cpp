@@ -176,7 +176,17 @@ const std::vector<Twin> &getTwins() {
       {diag::err_repeated_annotation,
        "kernel k(out C: f32[M]) {\n@warps(4)\n@warps(8)\nparallel m in tiles(M, 8) { C[m] = 0 } }", 3,
        "kernel k(out C: f32[M]) {\n@warps(4)\nparallel m in tiles(M, 8) { C[m] = 0 } }"},
+      {diag::err_annotation_not_honoured,
+       "kernel k(out C: f32[M]) {\n@raster(4)\nparallel m in tiles(M, 8) { C[m] = 0 } }", 2,
+       "kernel k(out C: f32[M, N]) {\n@raster(4)\nparallel m in tiles(M, 8), n in 0..N { C[m, n] = 0 } }"},
       // Checked, and then refused while they are not built.
+      {diag::err_not_built, "kernel k(out C: f32[M]) {\n@cluster(2)\nparallel m in tiles(M, 8) { C[m] = 0 } }", 2,
+       "kernel k(out C: f32[M]) {\n@cluster(2) if arch < 90\nparallel m in tiles(M, 8) { C[m] = 0 } }"},
+      {diag::err_not_built, "kernel k(out C: f32[M]) {\n@persistent\nparallel m in tiles(M, 8) { C[m] = 0 } }", 2,
+       "kernel k(out C: f32[M]) { parallel m in tiles(M, 8) { C[m] = 0 } }"},
+      {diag::err_not_built,
+       "kernel k(out C: f32[M]) {\n@specialize(consumers = 2)\nparallel m in tiles(M, 8) { C[m] = 0 } }", 2,
+       "kernel k(out C: f32[M]) { parallel m in tiles(M, 8) { C[m] = 0 } }"},
       {diag::err_not_built, "print(\"here\")", 3, "let x = 1"},
       // The twins of these use parts that are not built yet.
       {diag::err_implicit_axis_without_range, "kernel k(out C: f32[M]) { C[i * 2] = 0 }", 1, ""},

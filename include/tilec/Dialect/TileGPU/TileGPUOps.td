@@ -179,13 +179,14 @@ def TileGPU_FillOp : TileGPU_Op<"fill", [MemoryEffects<[MemRead, MemWrite]>]> {
   let description = [{
     `starts` are the box's first coordinates (may be negative or outside: such elements become 0). `box` gives its size
     in each dimension of the view; dimensions of size 1 do not appear in the buffer (`kept` lists those that do, in
-    order; their sizes are the buffer's shape).
+    order; their sizes are the buffer's shape). `evict` ("first" or "last") is what the second-level cache keeps of the data.
     ```mlir
     tilegpu.fill %s of %ab[0], %A[%m0, %k0] box [128, 64] kept [0, 1] : !tilegpu.chan<...>, !tile.view<2, bf16>
     ```
   }];
   let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan, I64Attr:$payload, Tile_ViewType:$view,
-                       Variadic<Index>:$starts, DenseI64ArrayAttr:$box, DenseI64ArrayAttr:$kept);
+                       Variadic<Index>:$starts, DenseI64ArrayAttr:$box, DenseI64ArrayAttr:$kept,
+                       OptionalAttr<StrAttr>:$evict);
   let assemblyFormat = [{
     $slot `of` $chan `[` $payload `]` `,` $view `[` $starts `]` `box` $box `kept` $kept attr-dict
     `:` type($chan) `,` type($view)
@@ -296,7 +297,8 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<[
   let description = [{
     Logically a is [m, k], b is [n, k] (both contraction-last), acc and result [m, n]. `trans_a`: the operand's
     dimensions are [k, m] in memory; `trans_b`: [k, n]. wgmma: b in shared memory, a in shared memory or registers
-    (layout `#opA`); mma: both are tensors in fragment layouts (a [m, k], b [n, k]); fma: both in shared memory.
+    (layout `#opA`); mma: each in shared memory or a tensor in its fragment layout (a [m, k], b [n, k]); fma: both in
+    shared memory.
     With `first` true the accumulator's value is ignored (as if 0). Element types as `tile.dot`.
     ```mlir
     %d = tilegpu.mma %a, %b, %acc first %f <"wgmma", shape = [64, 256, 16], warps = [4, 1]>
