@@ -6,6 +6,8 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/Support/Allocator.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Process.h"
 #include <CLI/CLI.hpp>
 
@@ -21,6 +23,8 @@ struct RawOptions {
   std::vector<std::string> defines;
   std::string dependencyFile;
   bool dependencies = false;
+  std::vector<std::string> prefixMap;
+  bool debug = false, fastMath = false, strictFloats = false;
   std::string colour = "auto";
   std::string diagnosticsFormat = "text";
   std::string explain;
@@ -32,7 +36,8 @@ struct RawOptions {
 /// CLI11 has no options of several letters after one dash.
 void rewriteLongOptions(std::vector<std::string> &arguments) {
   for (std::string &argument : arguments)
-    if (argument == "-MD" || argument == "-MF" || argument == "-MT" || argument == "-MP")
+    if (argument == "-MD" || argument == "-MF" || argument == "-MT" || argument == "-MP" ||
+        StringRef(argument).starts_with("-ffile-prefix-map="))
       argument.insert(0, "-");
 }
 
@@ -94,6 +99,12 @@ void addBuildOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
       ->type_name("TARGET")
       ->allow_extra_args(false)
       ->group(group);
+  app.add_flag("-M", compile.dependencies.only, "Write the dependencies to standard output and compile nothing")
+      ->group(group);
+  app.add_option("--ffile-prefix-map", raw.prefixMap, "Replace the beginning of paths in outputs (-ffile-prefix-map=)")
+      ->type_name("OLD=NEW")
+      ->allow_extra_args(false)
+      ->group(group);
   app.add_flag("--MP", compile.dependencies.phonyRules, "A phony rule for every import (-MP)")->group(group);
 }
 
@@ -105,6 +116,11 @@ void addCodeOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
       ->type_name("0..3")
       ->check(CLI::Range(0u, 3u))
       ->group(group);
+  app.add_flag("-g,--lineinfo", compile.lineInfo, "Line tables: the source line of every instruction")->group(group);
+  // Names that users of other compilers try: refused with the reason, and not listed.
+  app.add_flag("--debug", raw.debug)->group("");
+  app.add_flag("--fast-math", raw.fastMath)->group("");
+  app.add_flag("--strict-fp", raw.strictFloats)->group("");
   app.add_option("--maxrregcount", compile.maxRegisters, "Registers a thread, at most")
       ->type_name("N")
       ->check(CLI::Range(16u, 255u))
@@ -190,6 +206,21 @@ std::optional<ExitStatus> finishOptions(RawOptions &raw, CommandLine &result, ra
   CompileOptions &compile = result.compile;
   if (compile.input.empty())
     return complain(err, "no input file; `tilec --help` shows the usage");
+  for (auto [given, name] : {std::pair(raw.debug, "--debug"), std::pair(raw.fastMath, "--fast-math"),
+                             std::pair(raw.strictFloats, "--strict-fp")})
+    if (given)
+      return complain(err, Twine("`") + name + "` is not built yet");
+  if (StringRef(raw.arch).contains(','))
+    return complain(err,
+                    "several architectures in one output are not built yet; run tilec for each of `" + raw.arch + "`");
+  if (raw.arch == "native")
+    return complain(err, "`--arch=native` is not built yet; `tilec --list-targets` lists the architectures");
+  for (StringRef mapping : raw.prefixMap) {
+    auto [from, to] = mapping.split('=');
+    if (from.empty() || !mapping.contains('='))
+      return complain(err, "`-ffile-prefix-map=" + mapping + "` is not of the form OLD=NEW");
+    compile.prefixMap.emplace_back(from.str(), to.str());
+  }
   compile.machine = findMachine(raw.arch);
   if (!compile.machine)
     return complain(err, "unknown architecture `" + raw.arch + "`; `tilec --list-targets` lists them");
@@ -206,7 +237,9 @@ std::optional<ExitStatus> finishOptions(RawOptions &raw, CommandLine &result, ra
   std::string message;
   if (!resolveOutputs(raw.outputs, compile.outputs, message))
     return complain(err, message);
-  if (raw.dependencies || !raw.dependencyFile.empty())
+  if (compile.dependencies.only)
+    compile.dependencies.path = raw.dependencyFile.empty() ? "-" : raw.dependencyFile;
+  else if (raw.dependencies || !raw.dependencyFile.empty())
     compile.dependencies.path =
         raw.dependencyFile.empty() ? replaceExtension(compile.outputs.front().path, "d") : raw.dependencyFile;
   result.jsonDiagnostics = raw.diagnosticsFormat == "json";
@@ -228,6 +261,25 @@ std::vector<std::string> getEnvironmentFlags() {
   return result;
 }
 
+/// Replaces `@FILE` by the words of the file, quoted as for a shell; files may name others, relative to themselves.
+/// Returns what is wrong, or nothing.
+std::string expandResponseFiles(std::vector<std::string> &words) {
+  BumpPtrAllocator allocator;
+  SmallVector<const char *> expanded;
+  for (const std::string &word : words)
+    expanded.push_back(word.c_str());
+  cl::ExpansionContext context(allocator, cl::TokenizeGNUCommandLine);
+  context.setRelativeNames(true);
+  if (Error error = context.expandResponseFiles(expanded))
+    return toString(std::move(error));
+  words = std::vector<std::string>(expanded.begin(), expanded.end());
+  // A file that does not exist stays as it is.
+  for (StringRef word : words)
+    if (word.size() > 1 && word.front() == '@')
+      return ("cannot read the response file `" + word.drop_front() + "`").str();
+  return "";
+}
+
 } // namespace
 
 std::optional<ExitStatus> parseCommandLine(StringRef program, std::vector<std::string> arguments, CommandLine &result,
@@ -236,7 +288,9 @@ std::optional<ExitStatus> parseCommandLine(StringRef program, std::vector<std::s
   CompileOptions &compile = result.compile;
   compile.commandLine = llvm::join(arguments, " ");
   CLI::App app("Compiles GPU kernels in the .tile language ahead of time.", "tilec");
-  app.add_option("input", compile.input, "A .tile file, a .mlir file, or - for standard input")->type_name("FILE");
+  app.add_option("input", compile.input,
+                 "A .tile file, a .mlir file, or - for standard input; @FILE reads more arguments")
+      ->type_name("FILE");
   addOutputOptions(app, raw, compile);
   addBuildOptions(app, raw, compile);
   addCodeOptions(app, raw, compile);
@@ -246,6 +300,8 @@ std::optional<ExitStatus> parseCommandLine(StringRef program, std::vector<std::s
 
   std::vector<std::string> words = getEnvironmentFlags();
   words.insert(words.end(), arguments.begin(), arguments.end());
+  if (std::string message = expandResponseFiles(words); !message.empty())
+    return complain(err, message);
   rewriteLongOptions(words);
   std::reverse(words.begin(), words.end());
   try {

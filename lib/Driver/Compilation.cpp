@@ -115,6 +115,10 @@ bool Compilation::parseProgram(FileID file) {
   endTiming("parse");
   if (!parsed)
     return false;
+  if (options.dependencies.only) {
+    stopped = true;
+    return true;
+  }
   if (wants(OutputKind::AST))
     addOutputs(OutputKind::AST, frontend.printAST());
   if (options.stopAfter == "parse") {

@@ -2,6 +2,7 @@
 #include "Compilation.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tilec/Target/HeaderWriter.h"
+#include "tilec/Target/LineInfo.h"
 #include "tilec/Target/Reflection.h"
 #include "llvm/Support/Path.h"
 
@@ -39,6 +40,7 @@ bool Compilation::assemble() {
   assembler.machine = options.machine;
   assembler.optLevel = options.optLevel;
   assembler.maxRegisters = options.maxRegisters;
+  assembler.lineInfo = options.lineInfo;
   AssemblerResult result = Assembler(options.programFolder).assemble(*ptx, assembler);
   endTiming("ptxas");
   if (result.status != AssemblerResult::Status::Success) {
@@ -90,6 +92,8 @@ bool Compilation::generateCode() {
     if (wants(OutputKind::Header))
       addOutputs(OutputKind::Header, writeHeader(kernels, facts));
   }
+  if (options.lineInfo && mlir::failed(addLineInfo(*module, options.prefixMap)))
+    return failInternally("no line table could be made");
   if (wants(OutputKind::LLVM) && !emitLLVM())
     return false;
   return assemble();

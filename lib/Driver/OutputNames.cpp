@@ -37,12 +37,21 @@ const Form *findFormByExtension(StringRef path) {
   return find_if(forms, [&](const Form &form) { return sys::path::extension(path).drop_front() == form.extension; });
 }
 
+/// What `.o` and `.fatbin` lack; empty for other names.
+std::string explainUnbuilt(StringRef form) {
+  if (form != "fatbin" && form != "o" && form != "obj")
+    return "";
+  return ("output of the form `" + form + "` is not built yet; write a cubin, which the header loads").str();
+}
+
 /// The forms that --emit, -S or the extension of -o ask for.
 bool chooseForms(const OutputRequest &request, std::vector<const Form *> &chosen, std::string &message) {
   for (const std::string &name : request.emit) {
     const Form *form = findForm(name);
     if (form == std::end(forms)) {
-      message = "unknown form `" + name + "` for --emit";
+      message = explainUnbuilt(name);
+      if (message.empty())
+        message = "unknown form `" + name + "` for --emit";
       return false;
     }
     chosen.push_back(form);
@@ -57,7 +66,9 @@ bool chooseForms(const OutputRequest &request, std::vector<const Form *> &chosen
   }
   const Form *form = sys::path::has_extension(request.path) ? findFormByExtension(request.path) : std::end(forms);
   if (form == std::end(forms)) {
-    message = "the extension of `" + request.path + "` names no form of output; use --emit";
+    message = explainUnbuilt(sys::path::extension(request.path).drop_front(sys::path::has_extension(request.path)));
+    if (message.empty())
+      message = "the extension of `" + request.path + "` names no form of output; use --emit";
     return false;
   }
   chosen.push_back(form);

@@ -1,5 +1,6 @@
 // The tables and lists that a compilation prints for people and tools: resources, times, remarks, dependencies.
 #include "Compilation.h"
+#include "tilec/Target/LineInfo.h"
 #include "llvm/Support/Format.h"
 #include <map>
 
@@ -55,7 +56,8 @@ std::string Compilation::formatRemarks() const {
     os << "--- !Remark\nPass: " << quoteYAML(remark.step) << "\n";
     if (remark.range.isValid()) {
       LineColumn position = sources.getLineColumn(remark.range.begin);
-      os << "Location: { File: " << quoteYAML(sources.getName(sources.getFile(remark.range.begin)))
+      os << "Location: { File: "
+         << quoteYAML(mapPrefix(sources.getName(sources.getFile(remark.range.begin)), options.prefixMap))
          << ", Line: " << position.line << ", Column: " << position.column << " }\n";
     }
     os << "Message: " << quoteYAML(remark.text) << "\n...\n";

@@ -140,6 +140,8 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   SmallVector<StringRef> arguments = {path, arch, level, "-v", "-split-compile=0", input.path, "-o", output.path};
   if (options.maxRegisters)
     arguments.push_back(registers);
+  if (options.lineInfo)
+    arguments.push_back("-lineinfo");
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};
   std::string message;
   int status = sys::ExecuteAndWait(path, arguments, std::nullopt, redirects, 0, 0, &message);

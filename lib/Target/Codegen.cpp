@@ -6,6 +6,7 @@
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "tilec/Target/LineInfo.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InlineAsm.h"
@@ -159,12 +160,6 @@ Expected<std::string> emitKernelPTXSafely(const KernelModule &kernel, const Code
   return std::move(*result);
 }
 
-/// The text after the directives .version, .target and .address_size.
-StringRef dropHeader(StringRef ptx) {
-  size_t line = ptx.find(".address_size");
-  return line == StringRef::npos ? ptx : ptx.substr(ptx.find('\n', line) + 1);
-}
-
 } // namespace
 
 void registerTargetTranslations(mlir::DialectRegistry &registry) {
@@ -204,18 +199,18 @@ Expected<std::string> emitPTX(mlir::ModuleOp module, const CodegenOptions &optio
     pool.async([&, i] { parts[i] = emitKernelPTXSafely(kernels[i], options); });
   pool.wait();
 
-  std::string text;
+  std::vector<std::string> texts;
   Error errors = Error::success();
   for (std::optional<Expected<std::string>> &part : parts) {
     if (!*part) {
       errors = joinErrors(std::move(errors), part->takeError());
       continue;
     }
-    text += text.empty() ? StringRef(**part) : dropHeader(**part);
+    texts.push_back(std::move(**part));
   }
   if (errors)
     return errors;
-  return text;
+  return joinPTX(texts);
 }
 
 } // namespace tilec

@@ -28,6 +28,8 @@ struct DependencyOptions {
   std::vector<std::string> targets;
   /// An empty rule for every import, so that deleting one does not break the next build.
   bool phonyRules = false;
+  /// The rule is all that is wanted: nothing is compiled.
+  bool only = false;
 };
 
 /// What to print of the module between steps. Names are those of the steps, or `all`.
@@ -51,6 +53,10 @@ struct CompileOptions {
   unsigned optLevel = 3;
   /// 0 for the limit that follows from the block size.
   unsigned maxRegisters = 0;
+  /// Line tables: PTX and cubin tell the line of the source that each instruction comes from.
+  bool lineInfo = false;
+  /// Beginnings of paths to replace in outputs, as (old, new).
+  std::vector<std::pair<std::string, std::string>> prefixMap;
   /// The step after which to stop; the module is then the only output. Empty for none.
   std::string stopAfter;
   DumpOptions dump;

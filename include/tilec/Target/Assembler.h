@@ -65,6 +65,8 @@ struct AssemblerOptions {
   unsigned optLevel = 3;
   /// 0 for the limit that follows from the block size.
   unsigned maxRegisters = 0;
+  /// Keep the line table.
+  bool lineInfo = false;
 };
 
 class Assembler {
