@@ -197,6 +197,16 @@ std::vector<int64_t> DeviceImage::offsets() const {
   return result;
 }
 
+std::vector<std::pair<int64_t, int64_t>> DeviceImage::pieces() const {
+  std::vector<std::pair<int64_t, int64_t>> result;
+  for (int64_t offset : offsets())
+    if (!result.empty() && result.back().first + result.back().second == offset)
+      result.back().second += type->bytes;
+    else
+      result.push_back({offset, type->bytes});
+  return result;
+}
+
 void DeviceImage::place(const HostTensor &tensor) {
   const uint8_t *source = tensor.bytes.data();
   for (int64_t offset : offsets()) {

@@ -233,6 +233,15 @@ static bool makeRequest(Warp &warp, const Op &op, unsigned lane, BulkRequest &re
   return true;
 }
 
+// The actor of the operations that complete on a mbarrier; nothing, after a fault, if there is no mbarrier.
+static std::optional<Actor> channelOf(Warp &warp, const Op &op, const BulkRequest &request) {
+  Block *owner = warp.block_.cluster.owner(request.mbarrier);
+  if (Mbarrier *barrier = owner ? owner->mbarriers.find(request.mbarrier) : nullptr)
+    return barrier->channel;
+  warp.fault(FaultKind::BarrierMisuse, op, request.lane, "there is no mbarrier at the address that the copy names");
+  return std::nullopt;
+}
+
 static Flow executeBulk(Warp &warp, const Op &op, LaneMask lanes) {
   const auto &form = op.as<BulkPayload>();
   bool store = form.direction == Direction::Store;
@@ -240,8 +249,14 @@ static Flow executeBulk(Warp &warp, const Op &op, LaneMask lanes) {
     BulkRequest request;
     if (!(lanes >> lane & 1) || !makeRequest(warp, op, lane, request) || form.direction == Direction::Prefetch)
       continue;
-    warp.block_.cluster.async.submit(warp, store ? AsyncQueue::BulkGroup : AsyncQueue::Transaction, LaneMask(1) << lane,
-                                     *op.source, Proxy::Async, /*ordered=*/false,
+    AsyncEngine::Request how = {store ? AsyncQueue::BulkGroup : AsyncQueue::Transaction,
+                                LaneMask(1) << lane,
+                                Proxy::Async,
+                                /*ordered=*/false,
+                                {}};
+    if (!store && !(how.channel = channelOf(warp, op, request)))
+      continue;
+    warp.block_.cluster.async.submit(warp, op, how,
                                      std::make_unique<BulkOperation>(warp.block_, form, std::move(request)));
   }
   return Flow::Next;

@@ -6,14 +6,6 @@
 
 using namespace tilec::simulator;
 
-Knowledge tilec::simulator::knowledgeAfter(const Access &access) {
-  Knowledge knowledge = *access.knows;
-  knowledge.generic.raise(access.actor, access.time);
-  if (access.proxy == Proxy::Async)
-    knowledge.async.raise(access.actor, access.time);
-  return knowledge;
-}
-
 void tilec::simulator::signalMbarrier(Cluster &cluster, uint32_t address, const Access &access, int64_t arrivals,
                                       int64_t bytes) {
   auto fault = [&](std::string message) {
@@ -105,7 +97,7 @@ static Flow executeCopy(Warp &warp, const Op &op, LaneMask lanes) {
     uint64_t source = warp.lanes(op.uses[1])[lane] + static_cast<uint64_t>(op.offset);
     operation->lanes.push_back({lane, source, target, sourceBytes});
   });
-  warp.block_.cluster.async.submit(warp, AsyncQueue::CopyAsync, lanes, *op.source, Proxy::Generic, /*ordered=*/false,
+  warp.block_.cluster.async.submit(warp, op, {AsyncQueue::CopyAsync, lanes, Proxy::Generic, /*ordered=*/false, {}},
                                    std::move(operation));
   return Flow::Next;
 }
@@ -178,7 +170,7 @@ static Flow executeArrive(Warp &warp, const Op &op, LaneMask lanes) {
     if (Mbarrier *barrier = owner ? owner->mbarriers.find(address) : nullptr)
       ++barrier->pendingArrivals;
   });
-  cluster.async.submit(warp, AsyncQueue::CopyAsync, lanes, *op.source, Proxy::Generic, /*ordered=*/true,
+  cluster.async.submit(warp, op, {AsyncQueue::CopyAsync, lanes, Proxy::Generic, /*ordered=*/true, {}},
                        std::make_unique<ArriveOperation>(cluster, std::move(addresses)));
   return Flow::Next;
 }

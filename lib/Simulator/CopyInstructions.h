@@ -7,9 +7,6 @@
 
 namespace tilec::simulator {
 
-/// What those learn who wait for an operation: everything it knew, and itself.
-Knowledge knowledgeAfter(const Access &access);
-
 /// Counts arrivals or bytes at the mbarrier at a shared::cluster address; reports a fault if there is none.
 void signalMbarrier(Cluster &cluster, uint32_t address, const Access &access, int64_t arrivals, int64_t bytes);
 

@@ -43,6 +43,8 @@ public:
   /// Aligned to 256 bytes, of at least one byte. `name` is for messages about accesses.
   virtual llvm::Expected<uint64_t> allocate(size_t bytes, llvm::StringRef name) = 0;
   virtual void free(uint64_t address) = 0;
+  /// Fills memory with 0xff, NaN in every float format, without making it initialised.
+  virtual llvm::Error poison(uint64_t address, size_t bytes) = 0;
   virtual llvm::Error upload(uint64_t address, llvm::ArrayRef<uint8_t> bytes) = 0;
   virtual llvm::Error download(uint64_t address, llvm::MutableArrayRef<uint8_t> bytes) = 0;
   virtual llvm::Expected<std::array<uint8_t, 128>> encodeTensorMap(const TensorMapRequest &request) = 0;

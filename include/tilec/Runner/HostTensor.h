@@ -60,6 +60,8 @@ public:
   size_t bytes() const { return image.size(); }
   llvm::ArrayRef<uint8_t> contents() const { return image; }
   llvm::MutableArrayRef<uint8_t> contents() { return image; }
+  /// The contiguous pieces of memory that hold elements: byte offset and size.
+  std::vector<std::pair<int64_t, int64_t>> pieces() const;
   void place(const HostTensor &tensor);
   HostTensor extract() const;
   /// Bytes between the elements that do not hold poison any more.
