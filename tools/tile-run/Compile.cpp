@@ -1,0 +1,91 @@
+// Compiles the kernels with tilec, or reads what it has written before.
+#include "Compile.h"
+
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Program.h"
+
+using namespace tilec;
+using namespace llvm;
+
+static Expected<std::string> readFile(StringRef path) {
+  auto file = MemoryBuffer::getFile(path);
+  if (!file)
+    return createStringError("cannot read `" + path + "`: " + file.getError().message());
+  return (*file)->getBuffer().str();
+}
+
+static Expected<json::Value> readReflection(StringRef path) {
+  Expected<std::string> text = readFile(path);
+  if (!text)
+    return text.takeError();
+  Expected<json::Value> value = json::parse(*text);
+  if (!value) {
+    consumeError(value.takeError());
+    return createStringError("`" + path + "` is no reflection file of tilec");
+  }
+  return value;
+}
+
+// tilec beside this program, or in the search path.
+static std::string findTilec(const TileRunOptions &options, const char *program) {
+  if (!options.tilec.empty())
+    return options.tilec;
+  static int anchor;
+  SmallString<128> path = sys::path::parent_path(sys::fs::getMainExecutable(program, &anchor));
+  sys::path::append(path, "tilec");
+  if (sys::fs::can_execute(path))
+    return path.str().str();
+  auto found = sys::findProgramByName("tilec");
+  return found ? *found : "";
+}
+
+Expected<CompiledKernels> tilec::compileKernels(const TileRunOptions &options, const std::string &arch, bool cubin,
+                                                const char *program, int &status) {
+  status = 3;
+  std::string tilec = findTilec(options, program);
+  if (tilec.empty())
+    return createStringError("tilec is neither beside tile-run nor in the search path; name it with --tilec");
+  SmallString<128> folder;
+  if (std::error_code code = sys::fs::createUniqueDirectory("tile-run", folder))
+    return createStringError("cannot make a temporary folder: " + code.message());
+  std::string image = (folder + (cubin ? "/kernels.cubin" : "/kernels.ptx")).str();
+  std::string reflection = (folder + "/kernels.json").str();
+  std::vector<std::string> command = {tilec, options.input, "--arch=" + arch,       "-o",
+                                      image, "--no-header", "--json=" + reflection, "--lineinfo"};
+  for (const std::string &define : options.defines) {
+    command.push_back("-D");
+    command.push_back(define);
+  }
+  SmallVector<StringRef, 16> arguments(command.begin(), command.end());
+  std::string message;
+  int result = sys::ExecuteAndWait(tilec, arguments, std::nullopt, {}, 0, 0, &message);
+  Expected<CompiledKernels> kernels = createStringError(message);
+  if (result == 0) {
+    consumeError(kernels.takeError());
+    TileRunOptions read = options;
+    read.ptx = image;
+    read.json = reflection;
+    kernels = readKernels(read);
+  } else if (result > 0) {
+    status = result;
+  }
+  sys::fs::remove_directories(folder);
+  return kernels;
+}
+
+Expected<CompiledKernels> tilec::readKernels(const TileRunOptions &options) {
+  Expected<std::string> image = readFile(options.ptx);
+  if (!image)
+    return image.takeError();
+  CompiledKernels kernels;
+  kernels.image = std::move(*image);
+  if (options.json.empty())
+    return std::move(kernels);
+  Expected<json::Value> reflection = readReflection(options.json);
+  if (!reflection)
+    return reflection.takeError();
+  kernels.reflection = std::move(*reflection);
+  return std::move(kernels);
+}

@@ -1,0 +1,179 @@
+// Reads the command line of tile-run. CLI11 reports mistakes by exceptions, which this file alone uses.
+#include "Options.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include <CLI/CLI.hpp>
+
+using namespace tilec;
+using llvm::StringRef;
+
+namespace {
+/// Options of the form NAME=VALUE, as written.
+struct RawOptions {
+  std::vector<std::string> positional, outputs, references, strides, shapes, offsets;
+  std::string schedule = "late";
+  bool noChecks = false;
+};
+} // namespace
+
+static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &raw) {
+  const char *group = "Kernel and arguments";
+  app.add_option("arguments", raw.positional,
+                 "FILE.tile, then NAME=VALUE: file.npy, rand, normal, range, zeros, ones or full(x) for a tensor, a "
+                 "number for a scalar or dimension. Inputs that are not mentioned are normally distributed")
+      ->type_name("FILE.tile NAME=VALUE...");
+  app.add_option("--kernel", options.kernel, "The kernel, where the file has several")->type_name("NAME")->group(group);
+  app.add_option("-D", options.defines, "A constant of the kernels")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--arch", options.arch, "The architecture; sm_90a in the simulator, else that of the card")
+      ->group(group);
+  app.add_option("--variant", options.variant, "The variant to take instead of the first that fits")
+      ->type_name("NAME")
+      ->group(group);
+  app.add_option("--ptx", options.ptx, "Run this PTX instead of compiling; without --json it says in comments how")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--json", options.json, "The reflection file of --ptx")->type_name("FILE")->group(group);
+  app.add_option("--steps", raw.strides, "Strides of a tensor in elements")
+      ->type_name("NAME=A,B")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--offset", raw.offsets, "Elements between an aligned address and the tensor")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--shape", raw.shapes, "The shape of a tensor, where dimensions do not give it")
+      ->type_name("NAME=A,B")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--tilec", options.tilec, "The compiler, beside tile-run unless given")
+      ->type_name("PROGRAM")
+      ->group(group);
+}
+
+static void addResultOptions(CLI::App &app, TileRunOptions &options, RawOptions &raw) {
+  const char *group = "Results";
+  app.add_option("--out", raw.outputs, "Write a result")
+      ->type_name("NAME=FILE.npy")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_flag("--decode", options.decode, "Write bf16 and f8 as float32 instead of their bits")->group(group);
+  app.add_option("--check", raw.references, "Compare a result with an array")
+      ->type_name("[NAME=]FILE.npy")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--rtol", options.relative, "Allowed error relative to the reference")->type_name("X")->group(group);
+  app.add_option("--atol", options.absolute, "Allowed error relative to the reference's root mean square")
+      ->type_name("X")
+      ->group(group);
+}
+
+static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions &raw) {
+  const char *group = "Device";
+  app.add_flag("--simulate", options.simulate, "Use the simulator even if there is a GPU")->group(group);
+  app.add_flag("--gpu", options.gpu, "Fail if there is no GPU")->group(group);
+  app.add_option("--seed", options.seed, "Seed of random contents and of the order of warps")
+      ->type_name("N")
+      ->group(group);
+  app.add_option("--seeds", options.seeds, "Run with this many seeds")->type_name("N")->group(group);
+  app.add_option("--schedule", raw.schedule, "When asynchronous work completes")
+      ->check(CLI::IsMember({"late", "early", "random"}))
+      ->group(group);
+  app.add_option("--sms", options.sms, "Multiprocessors of the simulated device")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+  app.add_flag("--report", options.report, "Print the simulator's counts by source line")->group(group);
+  app.add_flag("--no-checks", raw.noChecks, "Do not look for races, missing fences and uninitialised memory")
+      ->group(group);
+  app.add_flag("-q,--quiet", options.quiet, "Print nothing but faults and errors")->group(group);
+  app.add_flag("--bench", options.bench, "Measure the time on a GPU")->group(group);
+  app.add_option("--repetitions", options.repetitions, "Launches measured by --bench")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->group(group);
+}
+
+static void require(bool condition, const std::string &message) {
+  if (!condition)
+    throw CLI::ValidationError(message);
+}
+
+static std::vector<int64_t> parseList(StringRef text) {
+  std::vector<int64_t> list;
+  llvm::SmallVector<StringRef, 4> parts;
+  text.split(parts, ',');
+  for (StringRef part : parts)
+    require(!part.trim().getAsInteger(0, list.emplace_back()), "`" + text.str() + "` is no list of numbers");
+  return list;
+}
+
+static std::pair<StringRef, StringRef> splitPair(StringRef text) {
+  auto [name, value] = text.split('=');
+  require(!name.empty() && !value.empty(), "`" + text.str() + "` is not of the form NAME=VALUE");
+  return {name, value};
+}
+
+// `x.npy` or `C=x.npy`
+static std::pair<std::string, std::string> splitFile(StringRef text) {
+  auto [name, value] = text.split('=');
+  return value.empty() ? std::pair(std::string(), text.str()) : std::pair(name.str(), value.str());
+}
+
+static void finish(TileRunOptions &options, const RawOptions &raw) {
+  for (StringRef text : raw.positional) {
+    if (!text.contains('=')) {
+      require(options.input.empty(), "`" + text.str() + "` is not of the form NAME=VALUE");
+      options.input = text.str();
+      continue;
+    }
+    auto [name, value] = splitPair(text);
+    options.arguments.values.push_back({name.str(), value.str()});
+  }
+  require(!options.input.empty() || !options.ptx.empty(), "a FILE.tile or --ptx is required");
+  require(options.input.empty() || options.ptx.empty(), "both a FILE.tile and --ptx");
+  require(options.json.empty() || !options.ptx.empty(), "--json needs --ptx");
+  for (StringRef text : raw.strides)
+    options.arguments.strides[splitPair(text).first.str()] = parseList(splitPair(text).second);
+  for (StringRef text : raw.shapes)
+    options.arguments.shapes[splitPair(text).first.str()] = parseList(splitPair(text).second);
+  for (StringRef text : raw.offsets)
+    options.arguments.offsets[splitPair(text).first.str()] = parseList(splitPair(text).second).front();
+  for (StringRef text : raw.outputs)
+    options.outputs.push_back(splitFile(text));
+  for (StringRef text : raw.references)
+    options.references.push_back(splitFile(text));
+  options.arguments.seed = options.seed;
+  options.checks = !raw.noChecks;
+  options.schedule = raw.schedule == "early"    ? simulator::Schedule::Early
+                     : raw.schedule == "random" ? simulator::Schedule::Random
+                                                : simulator::Schedule::Late;
+}
+
+std::optional<int> tilec::parseCommandLine(int argc, char **argv, TileRunOptions &options) {
+  CLI::App app(
+      "Runs a kernel of a .tile file: on a GPU if there is one, otherwise in the simulator, which also looks for "
+      "races, missing waits and accesses outside of tensors.",
+      "tile-run");
+  RawOptions raw;
+  addRunOptions(app, options, raw);
+  addResultOptions(app, options, raw);
+  addDeviceOptions(app, options, raw);
+  app.footer("Example: tile-run gemm.tile --kernel=gemm M=256 N=256 K=128 --out C=c.npy --report\n"
+             "bf16 and f8 lie in .npy files as their bits (uint16, uint8).\n"
+             "Exit status: 0; 1 a fault, a wrong result or an input that cannot be run; 2 the command line is wrong; "
+             "3 a tool is missing or failed.");
+  try {
+    app.parse(argc, argv);
+    options.scheduleGiven = app.count("--schedule") > 0;
+    finish(options, raw);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error);
+    llvm::errs() << "tile-run: error: " << error.what() << "\n";
+    return 2;
+  }
+  return std::nullopt;
+}
