@@ -46,14 +46,18 @@ DiagnosticBuilder DiagnosticEngine::report(SourceRange range, diag::Kind kind) {
   assert(diagnostic->severity != Severity::Note && "notes are attached to a diagnostic");
   if (diagnostic->severity == Severity::Ignored)
     return DiagnosticBuilder(std::move(diagnostic));
+  add(diagnostic);
+  return DiagnosticBuilder(std::move(diagnostic));
+}
+
+void DiagnosticEngine::add(std::shared_ptr<Diagnostic> diagnostic) {
   ++(diagnostic->severity == Severity::Error ? numErrors : numWarnings);
   // A file that is wrong everywhere must not fill the memory: past this number only the count goes on.
   constexpr size_t mostPending = 10000;
   if (pending.size() < mostPending)
-    pending.push_back(diagnostic);
+    pending.push_back(std::move(diagnostic));
   else if (diagnostic->severity == Severity::Error)
     ++numOmittedErrors;
-  return DiagnosticBuilder(std::move(diagnostic));
 }
 
 bool DiagnosticEngine::allErrors(llvm::function_ref<bool(const Diagnostic &)> test) const {

@@ -18,6 +18,8 @@ struct Access {
   enum Kind : uint8_t { Read, Write, Atomic } kind = Read;
   /// Under a condition that is not constant.
   bool isGuarded = false;
+  /// `unique`: its author vouches for it.
+  bool isUnique = false;
 };
 
 /// A loop or parallel binding that encloses the present statement.
@@ -52,9 +54,15 @@ public:
   /// The variants that a kernel's `name in {..}` contracts ask for: all combinations of the choices.
   std::vector<std::vector<std::pair<const ast::Contract *, int64_t>>> enumerateVariants(const ast::KernelDecl *decl);
 
+  /// Where the declaration stands that is analysed, if it is neither a kernel nor a function.
+  SourceRange home;
+  /// The type of a generic function's parameters in `< >` that no argument tells.
+  std::optional<ScalarKind> probeType;
+
 private:
   // Names.cpp
   Symbol *find(llvm::StringRef name) const;
+  SourceRange getPlace() const;
   Symbol *declare(const ast::Identifier &name, SymbolKind kind);
   /// `subscriptOf`: the size of the dimension that the name subscripts.
   Symbol *resolve(const ast::Identifier &name, const Expr *subscriptOf = nullptr);
@@ -199,6 +207,8 @@ private:
   void requireInjective(const ast::AssignStmt *stmt, llvm::ArrayRef<Expr *> subscripts,
                         llvm::ArrayRef<const Axis *> axes);
   void checkRaces();
+  bool separatesIterations(unsigned atom, int64_t shift);
+  void checkStorePair(const Access &first, const Access &second);
   void checkRace(const Access &read, const Access &write);
 
   // Annotations.cpp

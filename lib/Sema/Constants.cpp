@@ -71,6 +71,7 @@ const Value &Globals::getConstant(Symbol *symbol) {
   symbol->declaration = decl;
   underEvaluation.push_back(symbol);
   Analyzer analyzer(*this);
+  analyzer.home = decl->name.range;
   Value value = analyzer.checkConstant(decl->value);
   if (decl->declaredType) {
     if (decl->declaredType->kind) {

@@ -34,6 +34,8 @@ bool Analyzer::bindFunctionConstants(const ast::FunctionDecl *decl, llvm::ArrayR
     if (!deduced && param.defaultValue)
       if (const auto *scalar = llvm::dyn_cast<ast::ScalarExpr>(param.defaultValue))
         deduced = scalar->scalar;
+    if (!deduced)
+      deduced = probeType;
     if (deduced) {
       symbol->scalar = *deduced;
       continue;
@@ -80,8 +82,8 @@ Value Analyzer::checkBody(const ast::FunctionDecl *decl, llvm::ArrayRef<Type> pa
 }
 
 void Analyzer::checkFunction(const ast::FunctionDecl *decl) {
-  // A generic function is checked for the types of its calls.
-  if (llvm::any_of(decl->constParams, [](const ast::ConstParam &param) { return param.isType; }))
+  // A generic function is checked for the types of its calls, and for those of GenericChecker.
+  if (!probeType && llvm::any_of(decl->constParams, [](const ast::ConstParam &param) { return param.isType; }))
     return;
   Scope body(nullptr);
   llvm::SaveAndRestore<Scope *> savedScope(scope, &body);

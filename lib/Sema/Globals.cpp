@@ -97,7 +97,24 @@ static Number makeNamedConstant(llvm::StringRef name) {
                                          : "1.442695040888963407359924681001892137427");
 }
 
+bool Globals::isVisible(const Symbol *symbol, SourceRange place) const {
+  if (!place.isValid() || !symbol->range.isValid())
+    return true;
+  const SourceManager &sources = engine.getSources();
+  auto it = visibleFiles.find(sources.getFile(place.begin).index);
+  return it == visibleFiles.end() || it->second.contains(sources.getFile(symbol->range.begin).index);
+}
+
 void Globals::declareAll(const ast::Program &program) {
+  // Imported files come before those that import them.
+  for (const ast::SourceFile &file : program.files) {
+    llvm::DenseSet<uint32_t> visible = {file.file.index};
+    for (FileID import : file.imports) {
+      const llvm::DenseSet<uint32_t> &imported = visibleFiles[import.index];
+      visible.insert(imported.begin(), imported.end());
+    }
+    visibleFiles[file.file.index] = std::move(visible);
+  }
   for (const ElementwiseBuiltin &builtin : elementwiseBuiltins)
     names[builtin.name] = create(SymbolKind::Builtin, builtin.name, {});
   for (llvm::StringRef name : alongAxes)

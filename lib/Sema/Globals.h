@@ -5,6 +5,7 @@
 #include "Symbol.h"
 #include "tilec/Diagnostics/DiagnosticEngine.h"
 #include "tilec/Sema/Sema.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace tilec::sema {
 
@@ -25,6 +26,9 @@ public:
     auto it = names.find(name);
     return it == names.end() ? nullptr : it->second;
   }
+  /// Whether the file of `place` declares the symbol, or imports it, directly or not (rule 19). Built-ins and places
+  /// outside all files see everything.
+  bool isVisible(const Symbol *symbol, SourceRange place) const;
   const llvm::StringMap<Symbol *> &getNames() const { return names; }
   Symbol *create(SymbolKind kind, llvm::StringRef name, SourceRange range);
 
@@ -52,6 +56,8 @@ private:
   llvm::StringMap<const ast::KernelDecl *> kernels;
   std::vector<std::unique_ptr<Symbol>> symbols;
   std::vector<const Symbol *> underEvaluation;
+  /// By number of file: the numbers of those that it sees, itself included.
+  llvm::DenseMap<uint32_t, llvm::DenseSet<uint32_t>> visibleFiles;
 };
 
 /// The entry of the built-in with this name: the element-wise one, or nothing.

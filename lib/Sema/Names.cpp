@@ -20,7 +20,15 @@ Symbol *Analyzer::find(llvm::StringRef name) const {
   if (scope)
     if (Symbol *symbol = scope->find(name))
       return symbol;
-  return globals.find(name);
+  Symbol *symbol = globals.find(name);
+  return symbol && globals.isVisible(symbol, getPlace()) ? symbol : nullptr;
+}
+
+/// The declaration whose text is analysed: a called function's own, not the caller's.
+SourceRange Analyzer::getPlace() const {
+  if (!functionStack.empty())
+    return functionStack.back()->name.range;
+  return kernelDecl ? kernelDecl->name.range : home;
 }
 
 /// Declares a name in the innermost scope; a visible one is never redeclared (rule 3). After the error the new
@@ -81,7 +89,8 @@ void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptO
     for (const auto &entry : s->getNames())
       candidates.push_back(entry.getKey());
   for (const auto &entry : globals.getNames())
-    candidates.push_back(entry.getKey());
+    if (globals.isVisible(entry.getValue(), getPlace()))
+      candidates.push_back(entry.getKey());
   llvm::StringRef similar = findSimilar(name.name, candidates);
   bool needsAxis = subscriptOf && inParallel && functionStack.empty();
   DiagnosticBuilder builder =
@@ -90,6 +99,8 @@ void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptO
     builder << (llvm::isa<VariableRef>(subscriptOf) ? toString(subscriptOf) : std::string("N"));
   if (!similar.empty())
     builder << FixIt::replacement(name.range, similar);
+  if (const Symbol *hidden = globals.find(name.name))
+    builder.note(hidden->range, diag::note_not_imported) << name.name;
   if (scope)
     scope->add(globals.create(SymbolKind::Poison, name.name, {}));
 }

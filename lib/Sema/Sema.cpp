@@ -1,6 +1,7 @@
 // Entry of semantic analysis: constants and functions of the files, then every kernel that is to be emitted.
 #include "tilec/Sema/Sema.h"
 #include "Analyzer.h"
+#include "GenericKernels.h"
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -28,12 +29,15 @@ private:
   const ast::Expr *findDefine(llvm::StringRef name) const;
   bool hasAllConstants(const ast::KernelDecl *decl) const;
   void instantiate(const ast::InstantiateDecl *decl);
+  void checkGenericDeclarations();
 
   const ast::Program &program;
   const Options &options;
   TypedProgram &result;
   Globals globals;
   llvm::StringMap<SourceRange> emitted;
+  /// Kernels that were analysed with values of the program.
+  llvm::DenseSet<const ast::KernelDecl *> analysed;
 };
 
 } // namespace
@@ -109,6 +113,7 @@ bool ProgramAnalyzer::bind(const ast::ConstParam &param, const ast::Expr *value,
 
 void ProgramAnalyzer::emitKernel(const ast::KernelDecl *decl, llvm::StringRef name,
                                  llvm::ArrayRef<ast::ConstArgument> arguments, bool isMain, SourceRange place) {
+  analysed.insert(decl);
   auto [it, inserted] = emitted.try_emplace(name, place);
   if (!inserted) {
     DiagnosticBuilder builder = globals.report(place, diag::err_redeclared) << name;
@@ -196,6 +201,27 @@ void ProgramAnalyzer::run() {
     for (ast::Decl *decl : file.decls)
       if (const auto *instance = llvm::dyn_cast<ast::InstantiateDecl>(decl))
         instantiate(instance);
+  checkGenericDeclarations();
+}
+
+/// Errors in what nothing instantiates show all the same.
+void ProgramAnalyzer::checkGenericDeclarations() {
+  std::optional<GenericChecker> checker;
+  auto check = [&](const auto *decl) {
+    if (!checker)
+      checker.emplace(program, globals.engine, options);
+    checker->check(decl);
+  };
+  for (const ast::SourceFile &file : program.files) {
+    for (ast::Decl *decl : file.decls) {
+      const auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl);
+      const auto *function = llvm::dyn_cast<ast::FunctionDecl>(decl);
+      if (kernel && !analysed.contains(kernel))
+        check(kernel);
+      else if (function && llvm::any_of(function->constParams, [](const auto &param) { return param.isType; }))
+        check(function);
+    }
+  }
 }
 
 std::unique_ptr<TypedProgram> tilec::analyze(const ast::Program &program, DiagnosticEngine &engine,

@@ -47,6 +47,7 @@ void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
   if (!aligned)
     return;
   recordAccess(Access::Write, tensor, stmt->targetRange(), subscripts);
+  accesses.back().isUnique = stmt->modifier == ast::AssignModifier::Unique;
   auto *store = context.create<StoreStmt>(stmt->range, tensor, std::move(subscripts),
                                           std::vector<const Axis *>(axes.begin(), axes.end()), converted);
   store->unique = stmt->modifier == ast::AssignModifier::Unique;

@@ -14,7 +14,7 @@ public:
   ast::Program takeProgram() { return std::move(program); }
 
 private:
-  void followImport(FileID file, const ast::ImportDecl &import);
+  void followImport(ast::SourceFile &tree, const ast::ImportDecl &import);
   void reportCycle(const ast::ImportDecl &import, FileID target);
 
   ast::ASTContext &context;
@@ -32,7 +32,7 @@ void ProgramParser::parse(FileID file) {
   ast::SourceFile tree = parseFile(file, context, engine);
   for (ast::Decl *decl : tree.decls)
     if (auto *import = llvm::dyn_cast<ast::ImportDecl>(decl))
-      followImport(file, *import);
+      followImport(tree, *import);
   path.pop_back();
   if (isDone.size() <= file.index)
     isDone.resize(file.index + 1);
@@ -40,7 +40,8 @@ void ProgramParser::parse(FileID file) {
   program.files.push_back(std::move(tree));
 }
 
-void ProgramParser::followImport(FileID file, const ast::ImportDecl &import) {
+void ProgramParser::followImport(ast::SourceFile &tree, const ast::ImportDecl &import) {
+  FileID file = tree.file;
   path.back().second = &import;
   std::string error;
   FileID target = loader(import.path, file, import.pathRange.begin, error);
@@ -48,6 +49,7 @@ void ProgramParser::followImport(FileID file, const ast::ImportDecl &import) {
     engine.report(import.pathRange, diag::err_import_failed) << import.path << error;
     return;
   }
+  tree.imports.push_back(target);
   if (target.index < isDone.size() && isDone[target.index])
     return;
   for (const auto &[ancestor, unused] : path)

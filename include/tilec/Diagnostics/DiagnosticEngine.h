@@ -60,6 +60,11 @@ public:
   /// Reports a kind at a place; SourceRange() for none. Arguments follow by `<<`.
   DiagnosticBuilder report(SourceRange range, diag::Kind kind);
 
+  /// Removes and returns what was collected; the counts stay.
+  std::vector<std::shared_ptr<Diagnostic>> take() { return std::exchange(pending, {}); }
+  /// Reports a diagnostic that another engine collected.
+  void add(std::shared_ptr<Diagnostic> diagnostic);
+
   /// Hands everything collected since the last call to the renderer in source order: diagnostics without a place first,
   /// then by file in order of loading and by position; exact repetitions and errors past the limit are left out.
   void emit(DiagnosticRenderer &renderer);

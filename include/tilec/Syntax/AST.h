@@ -147,6 +147,8 @@ struct KernelDecl : Decl {
 struct SourceFile {
   FileID file;
   std::vector<Decl *> decls;
+  /// The files that it imports itself.
+  std::vector<FileID> imports;
 };
 
 /// A main file and everything it imports, each file once.
