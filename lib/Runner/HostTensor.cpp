@@ -2,6 +2,7 @@
 #include "tilec/Runner/HostTensor.h"
 
 #include "tilec/Runner/Launcher.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
@@ -198,8 +199,10 @@ std::vector<int64_t> DeviceImage::offsets() const {
 }
 
 std::vector<std::pair<int64_t, int64_t>> DeviceImage::pieces() const {
+  std::vector<int64_t> starts = offsets();
+  llvm::sort(starts);
   std::vector<std::pair<int64_t, int64_t>> result;
-  for (int64_t offset : offsets())
+  for (int64_t offset : starts)
     if (!result.empty() && result.back().first + result.back().second == offset)
       result.back().second += type->bytes;
     else
