@@ -25,6 +25,7 @@ config.substitutions += [
     ("%tile_opt", os.path.join(config.tilec_build, "bin", "tile-opt")),
     ("%tilec", os.path.join(config.tilec_build, "bin", "tilec")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
+    ("%build", config.tilec_build),
     ("%python", "/usr/bin/python3"),
     ("%cc", config.c_compiler),
     ("%cxx", config.cxx_compiler),
