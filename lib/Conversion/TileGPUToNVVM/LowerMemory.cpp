@@ -1,4 +1,5 @@
 // tile.load and tile.store: vector accesses of global memory.
+#include "GuardedAccess.h"
 #include "MemoryAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -54,6 +55,19 @@ Value tilec::loadWithPolicy(Lowering &lowering, Type type, int64_t bytes, Value 
   return value.getType() == type ? value : Value(LLVM::BitcastOp::create(builder, loc, type, value));
 }
 
+static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Value otherwise,
+                             function_ref<Value()> load) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  auto guarded = scf::IfOp::create(builder, loc, TypeRange{type}, condition, true, true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(guarded.thenBlock());
+  scf::YieldOp::create(builder, loc, load());
+  builder.setInsertionPointToStart(guarded.elseBlock());
+  scf::YieldOp::create(builder, loc, otherwise ? otherwise : Value(LLVM::ZeroOp::create(builder, loc, type)));
+  return guarded.getResult(0);
+}
+
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   const LoweredView &source = view(op.getView());
   MemoryAccess access(*this, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()), {});
@@ -77,26 +91,20 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     };
     Value value;
     if (vector.condition) {
-      auto guarded = scf::IfOp::create(builder, location, TypeRange{type}, vector.condition, true, true);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(guarded.thenBlock());
-      Value loaded = load();
-      scf::YieldOp::create(builder, location, loaded);
-      builder.setInsertionPointToStart(guarded.elseBlock());
-      Value fill = LLVM::ZeroOp::create(builder, location, type);
+      Value fill;
       for (auto [i, reg] : llvm::enumerate(vector.registers)) {
         if (otherwise.empty())
           break;
         Value other = otherwise.size() == 1 ? otherwise[0] : otherwise[reg];
         if (other.getType().isInteger(1))
           other = arith::ExtUIOp::create(builder, location, memory, other);
-        fill =
-            width == 1
-                ? other
-                : Value(LLVM::InsertElementOp::create(builder, location, fill, other, index32(builder, location, i)));
+        if (!fill)
+          fill = width == 1 ? other : Value(LLVM::PoisonOp::create(builder, location, type));
+        if (width > 1)
+          fill = LLVM::InsertElementOp::create(builder, location, fill, other, index32(builder, location, i));
       }
-      scf::YieldOp::create(builder, location, fill);
-      value = guarded.getResult(0);
+      value = policy ? loadUnderBranch(*this, type, vector.condition, fill, load)
+                     : guardedLoad(*this, type, vector, fill, readOnly);
     } else {
       value = load();
     }
@@ -122,24 +130,20 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   ArrayRef<Value> values = lowered(op.getValue());
   for (const VectorAccess &vector : access.build(16, /*writersOnly=*/true)) {
     unsigned width = vector.registers.size();
-    auto store = [&] {
-      auto element8 = [&](uint32_t reg) -> Value {
-        Value value = values[reg];
-        return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
-      };
-      Value packed = element8(vector.registers[0]);
-      if (width > 1) {
-        packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));
-        for (auto [i, reg] : llvm::enumerate(vector.registers))
-          packed =
-              LLVM::InsertElementOp::create(builder, location, packed, element8(reg), index32(builder, location, i));
-      }
-      LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width);
+    auto bitsOf = [&](uint32_t reg) -> Value {
+      Value value = values[reg];
+      return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
     };
+    Value packed = bitsOf(vector.registers[0]);
+    if (width > 1) {
+      packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));
+      for (auto [i, reg] : llvm::enumerate(vector.registers))
+        packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), index32(builder, location, i));
+    }
     if (vector.condition)
-      emitIf(vector.condition, store);
+      guardedStore(*this, packed, vector);
     else
-      store();
+      LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width);
   }
   return success();
 }

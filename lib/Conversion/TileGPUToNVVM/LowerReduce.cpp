@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tilec/Layout/ReductionPlan.h"
+#include "tilec/Transforms/AffineIndex.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -38,11 +39,12 @@ private:
     auto tileType = cast<RankedTensorType>(op.getInput().getType());
     bool pads = layout.covered(dim) > tileType.getDimSize(dim);
     Value threshold = op.getFull() && !pads ? Value() : presentCount(dim, tileType.getDimSize(dim));
+    int64_t granule = presentTogether(dim, tileType.getDimSize(dim));
     Registers result;
     for (uint32_t reg = 0; reg < input.size(); ++reg) {
       Value value = input[reg];
       if (threshold) {
-        Value offset = lowering.constant32(layout.registerOffset(reg)[dim]);
+        Value offset = lowering.constant32(layout.registerOffset(reg)[dim] / granule * granule);
         Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, offset, threshold);
         value = arith::SelectOp::create(builder, loc, present, value, neutral);
       }
@@ -51,6 +53,18 @@ private:
       result.push_back(value);
     }
     return result;
+  }
+
+  // Positions in aligned runs of this length are present or absent together: one comparison serves a vector.
+  int64_t presentTogether(unsigned dim, int64_t extent) {
+    int64_t length = extent & -extent;
+    if (!op.getFull()) {
+      auto axis = op.getAxis().getDefiningOp<tile::AxisOp>();
+      length = axis ? std::min({length, divisorOf(axis.getStart()), divisorOf(axis.getEnd())}) : 1;
+    }
+    for (const Term &term : layout.terms(dim))
+      length = std::min<int64_t>(length, term.stride & -term.stride);
+    return std::max<int64_t>(length, 1);
   }
 
   // Positions from the thread's first one to the end, in 32 bits: register r is present if its offset is less.

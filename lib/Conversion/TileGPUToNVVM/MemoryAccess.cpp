@@ -86,8 +86,52 @@ Value MemoryAccess::both(Value a, Value b) {
   return lowering.builder.createOrFold<arith::AndIOp>(lowering.loc(), a, b);
 }
 
+// A sum taken apart into a value (null for 0) and a constant.
+static std::pair<Value, int64_t> splitConstant(OpBuilder &builder, Location loc, Value index) {
+  APInt constant;
+  if (matchPattern(index, m_ConstantInt(&constant)))
+    return {Value(), constant.getSExtValue()};
+  auto sum = index.getDefiningOp<arith::AddIOp>();
+  if (!sum)
+    return {index, 0};
+  auto [left, a] = splitConstant(builder, loc, sum.getLhs());
+  auto [right, b] = splitConstant(builder, loc, sum.getRhs());
+  if (a == 0 && b == 0)
+    return {index, 0};
+  if (!left || !right)
+    return {left ? left : right, a + b};
+  return {builder.createOrFold<arith::AddIOp>(loc, left, right), a + b};
+}
+
+// index < limit for a thread's part of the index plus a constant of the register: one 64-bit threshold, clamped to 32
+// bits, serves all registers. Exact for constants from 0 up to the clamp.
+Value MemoryAccess::isBelow(Value index, Value limit) {
+  constexpr int64_t clampLimit = int64_t(1) << 30;
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  auto [rest, constant] = splitConstant(builder, loc, index);
+  if (!sharesThresholds || !rest || constant < 0 || constant >= clampLimit)
+    return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, index, limit);
+  Value left = arith::SubIOp::create(builder, loc, limit, rest);
+  left = arith::MinSIOp::create(builder, loc, left, lowering.constantIndex(clampLimit));
+  left = lowering.toI32(arith::MaxSIOp::create(builder, loc, left, lowering.constantIndex(0)));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lowering.constant32(constant),
+                               lowering.opaque(left));
+}
+
+// All elements of the subscript, absent ones included, are at least 0.
+bool MemoryAccess::isNeverNegative(unsigned dim) const {
+  std::optional<AffineIndex> index = affineIndex(subscripts[dim]);
+  return index && index->base.constant >= 0 &&
+         llvm::all_of(index->coefficients, [](int64_t coefficient) { return coefficient >= 0; }) &&
+         llvm::all_of(index->base.terms,
+                      [](const auto &term) { return term.second >= 0 && isNonNegative(term.first); });
+}
+
 // 0 <= index < size, as one unsigned comparison (sizes are not negative).
 Value MemoryAccess::inside(unsigned dim, Value index) {
+  if (sharesThresholds && isNeverNegative(dim))
+    return isBelow(index, view.sizes[dim]);
   return lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::ult, index,
                                                       view.sizes[dim]);
 }
@@ -102,8 +146,7 @@ Value MemoryAccess::present(uint32_t reg) {
     const LoweredAxis &bounds = lowering.axis(axis);
     Value position = lowering.add(bounds.start, lowering.toIndex(lowering.threadCoordinate(layout, d)));
     position = lowering.addConstant(position, layout.registerOffset(reg)[d]);
-    condition = both(condition, lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::slt,
-                                                                             position, bounds.end));
+    condition = both(condition, isBelow(position, bounds.end));
   }
   return condition;
 }
@@ -154,6 +197,8 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
     run = Lowering::layoutOf(value).contiguousRegisters(contiguousDim);
     run.resize(width);
   }
+  // Two comparisons of 64 bits are cheaper than a threshold.
+  sharesThresholds = count / run.size() > 2;
   Value writer = writersOnly ? writers() : Value();
   Type elementType = Lowering::registerType(cast<tile::ViewType>(view.op->getResult(0).getType()).getElementType());
   if (elementType.isInteger(1))
@@ -170,6 +215,7 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
       done[reg + offset] = true;
     }
     Value offset, condition = writer;
+    int64_t constant = 0;
     for (unsigned d = 0; d < subscripts.size(); ++d) {
       Value index = subscriptAt(d, reg);
       if (!inbounds[d])
@@ -177,6 +223,11 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
       APInt stride;
       tile::ViewOp viewOp = view.op;
       bool unit = matchPattern(viewOp.getStrides()[d], m_ConstantInt(&stride)) && stride == 1;
+      if (unit) {
+        auto [rest, steps] = splitConstant(builder, loc, index);
+        index = rest;
+        constant += steps;
+      }
       offset = lowering.add(offset, unit ? index : builder.createOrFold<arith::MulIOp>(loc, index, view.strides[d]));
     }
     if (isTile()) {
@@ -185,11 +236,23 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
         condition = both(condition, present(reg));
     }
     access.condition = condition;
-    access.pointer = view.pointer;
+    access.base = view.pointer;
     if (offset) {
       Value wide = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), offset);
-      access.pointer =
+      access.base =
           LLVM::GEPOp::create(builder, loc, pointerType, elementType, view.pointer, ArrayRef<LLVM::GEPArg>{wide});
+    }
+    // The immediate of an address has 32 bits.
+    access.pointer = access.base;
+    access.offsetBytes = constant * elementBytes;
+    if (constant != 0) {
+      Value wide = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(constant));
+      access.pointer =
+          LLVM::GEPOp::create(builder, loc, pointerType, elementType, access.base, ArrayRef<LLVM::GEPArg>{wide});
+    }
+    if (!llvm::isInt<31>(access.offsetBytes)) {
+      access.base = access.pointer;
+      access.offsetBytes = 0;
     }
     accesses.push_back(std::move(access));
   }

@@ -13,6 +13,9 @@ struct VectorAccess {
   llvm::SmallVector<uint32_t, 16> registers;
   /// `!llvm.ptr<1>` of the first element.
   mlir::Value pointer;
+  /// The same as `base` plus a constant, so that accesses share registers for addresses.
+  mlir::Value base;
+  int64_t offsetBytes = 0;
   /// i1; null: always.
   mlir::Value condition;
 };
@@ -33,6 +36,8 @@ private:
   unsigned vectorWidth(unsigned widest);
   mlir::Value subscriptAt(unsigned dim, uint32_t reg);
   mlir::Value inside(unsigned dim, mlir::Value index);
+  mlir::Value isBelow(mlir::Value index, mlir::Value limit);
+  bool isNeverNegative(unsigned dim) const;
   mlir::Value present(uint32_t reg);
   mlir::Value both(mlir::Value a, mlir::Value b);
   mlir::Value padding(uint32_t reg);
@@ -48,6 +53,8 @@ private:
   llvm::SmallVector<bool> inbounds, full;
   int64_t elementBytes;
   int contiguousDim = -1;
+  /// Many conditions of a thread compare constants with one threshold.
+  bool sharesThresholds = false;
 };
 
 /// The policy (i64) of `@evict(first)` and `@evict(last)` for the second-level cache; null for a null word.

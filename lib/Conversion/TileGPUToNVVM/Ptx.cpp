@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -27,7 +28,9 @@ static char constraintOf(Type type) {
     return 'h';
   if (type.isInteger(32))
     return 'r';
-  llvm_unreachable("operands of assembly are 16, 32 or 64 bits wide");
+  if (type.isInteger(1))
+    return 'b';
+  llvm_unreachable("operands of assembly are predicates, or 16, 32 or 64 bits wide");
 }
 
 Ptx::Values Ptx::assembly(const Twine &text, TypeRange results, ValueRange operands, const AssemblyOptions &options) {
@@ -78,6 +81,17 @@ Value Ptx::sharedPointer(Value address) {
   if (isa<LLVM::LLVMPointerType>(address.getType()))
     return address;
   return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 3), address);
+}
+
+std::string Ptx::addressText(unsigned number, Value &address) {
+  address = sharedAddress(address);
+  APInt bytes;
+  std::string offset;
+  if (auto sum = address.getDefiningOp<arith::AddIOp>(); sum && matchPattern(sum.getRhs(), m_ConstantInt(&bytes))) {
+    address = sum.getLhs();
+    offset = " + " + std::to_string(bytes.getSExtValue());
+  }
+  return "[$" + std::to_string(number) + offset + "]";
 }
 
 Value Ptx::offset(Value address, int64_t bytes) {
@@ -189,14 +203,19 @@ Value Ptx::broadcastFirstLane(Value value) {
 // Asynchronous copies of sm_80
 //===----------------------------------------------------------------------===//
 
-void Ptx::copyAsync(Value target, Value source, unsigned bytes, Value sourceBytes) {
+void Ptx::copyAsync(Value target, Value source, unsigned bytes, Value sourceBytes, Value cachePolicy) {
   // Only 16-byte copies may bypass L1.
   StringRef cache = bytes == 16 ? "cg" : "ca";
-  std::string text = ("cp.async." + cache + ".shared.global [$0], [$1], " + Twine(bytes)).str();
-  SmallVector<Value, 3> operands = {sharedAddress(target), source};
-  if (sourceBytes)
-    operands.push_back(sourceBytes);
-  assembly(text + (sourceBytes ? ", $2;" : ";"), {}, operands);
+  StringRef hint = cachePolicy ? ".L2::cache_hint" : "";
+  std::string place = addressText(0, target);
+  std::string text = ("cp.async." + cache + ".shared.global" + hint + " " + place + ", [$1], " + Twine(bytes)).str();
+  SmallVector<Value, 4> operands = {target, source};
+  for (Value operand : {sourceBytes, cachePolicy})
+    if (operand) {
+      text += ", $" + std::to_string(operands.size());
+      operands.push_back(operand);
+    }
+  assembly(text + ";", {}, operands);
 }
 
 void Ptx::commitCopyGroup() { assembly("cp.async.commit_group;", {}, {}); }

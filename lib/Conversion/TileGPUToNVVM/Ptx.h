@@ -96,6 +96,9 @@ public:
   /// The address in shared memory as i32 or as `!llvm.ptr<3>`, from either.
   mlir::Value sharedAddress(mlir::Value address);
   mlir::Value sharedPointer(mlir::Value address);
+  /// The text of operand `number` as an address in shared memory, `[$number + constant]`. The constant is taken out of
+  /// `address`, which becomes i32: as part of the instruction it occupies no register outside a loop.
+  std::string addressText(unsigned number, mlir::Value &address);
   /// address + bytes, both i32.
   mlir::Value offset(mlir::Value address, int64_t bytes);
 
@@ -143,8 +146,10 @@ public:
 
   // Asynchronous copies of sm_80 (9.7.9.25.3) -----------------------------------------------------------------------
 
-  /// Copies `bytes` (4, 8 or 16); `sourceBytes` (i32, or null for all) are read and the rest is zero.
-  void copyAsync(mlir::Value target, mlir::Value source, unsigned bytes, mlir::Value sourceBytes = nullptr);
+  /// Copies `bytes` (4, 8 or 16); `sourceBytes` (i32, or null for all) are read and the rest is zero. `cachePolicy`
+  /// (i64) needs `sourceBytes`.
+  void copyAsync(mlir::Value target, mlir::Value source, unsigned bytes, mlir::Value sourceBytes = nullptr,
+                 mlir::Value cachePolicy = nullptr);
   void commitCopyGroup();
   void waitCopyGroup(unsigned pending);
   /// Arrives at the barrier when this thread's earlier copies have completed; part of the barrier's expected count.
