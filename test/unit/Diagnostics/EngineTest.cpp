@@ -32,11 +32,11 @@ TEST_F(EngineTest, EmitsInSourceOrder) {
   expected(5, "b");
   expected(1, "a");
   expected(5, "c");
-  engine.report({}, diag::err_unknown_warning) << "-Wx";
+  engine.report({}, diag::err_no_kernels) << "x.tile";
   FileID other = sources.addText("x", "b.tile");
   engine.report(sources.getLoc(other, 0), diag::err_expected) << "d" << "x";
   engine.emit(renderer);
-  std::vector<std::string> want = {"unknown warning `-Wx`", "expected a, found x", "expected b, found x",
+  std::vector<std::string> want = {"`x.tile` has no kernel to compile", "expected a, found x", "expected b, found x",
                                    "expected c, found x", "expected d, found x"};
   EXPECT_EQ(renderer.messages, want);
 }
