@@ -32,16 +32,19 @@ public:
   void run() {
     Operand lhs = operand(dot.getLhs(), dot.getLhsContract()), rhs = operand(dot.getRhs(), dot.getRhsContract());
     bool wgmma = mma.getKind() == "wgmma", warp = mma.getKind() == "mma";
-    bool lhsInRegisters = warp || (wgmma && !isTransfer(lhs.tile));
+    // mma.sync loads its fragments from a ring as its instructions need them.
+    auto fromRing = [&](const Operand &operand) { return channels.transferOf(operand.tile) != nullptr; };
+    bool lhsInRegisters = warp ? !fromRing(lhs) : wgmma && !isTransfer(lhs.tile);
+    bool rhsInRegisters = warp && !fromRing(rhs);
     Value a = lhsInRegisters ? inRegisters(lhs) : inShared(lhs, wgmma);
-    Value b = warp ? inRegisters(rhs) : inShared(rhs, wgmma);
+    Value b = rhsInRegisters ? inRegisters(rhs) : inShared(rhs, wgmma);
     auto type = cast<RankedTensorType>(dot.getType());
     Value acc = dot.getAcc(), first;
     if (!acc) {
       acc = arith::ConstantOp::create(builder, loc, type, cast<TypedAttr>(builder.getZeroAttr(type)));
       first = arith::ConstantIntOp::create(builder, loc, 1, 1);
     }
-    bool transA = !lhsInRegisters && lhs.contracted == 0, transB = !warp && rhs.contracted == 0;
+    bool transA = !lhsInRegisters && lhs.contracted == 0, transB = !rhsInRegisters && rhs.contracted == 0;
     auto product = tilegpu::MmaOp::create(builder, loc, type, a, b, acc, first, mma, transA, transB,
                                           dot.getLhsUnsigned(), dot.getRhsUnsigned(), dot.getFast());
     dot.replaceAllUsesWith(product.getResult());
@@ -143,16 +146,38 @@ struct ChannelsPass : tilec::impl::ChannelsBase<ChannelsPass> {
     tilegpu::KernelOp kernel = getOperation();
     SmallVector<tile::DotOp> dots;
     kernel.walk([&](tile::DotOp dot) { dots.push_back(dot); });
-    if (dots.empty())
+    if (dots.empty()) {
+      if (failed(verifyStages(kernel)))
+        signalPassFailure();
       return;
+    }
     ChannelBuilder channels(kernel, targetMachine(kernel));
     for (tile::DotOp dot : dots)
       channels.planTransfers(dot);
     channels.emitTransfers();
     for (tile::DotOp dot : dots)
       DotLowering(channels, dot).run();
-    if (failed(channels.finish()))
+    if (failed(channels.finish()) || failed(verifyStages(kernel)))
       signalPassFailure();
+  }
+
+  // `@stages` counts the items of rings that the loop's own body fills. The variant for unaligned tensors may have
+  // none.
+  static LogicalResult verifyStages(tilegpu::KernelOp kernel) {
+    bool fallback = !kernel.getSymName().ends_with("__fast");
+    WalkResult result = kernel.walk([&](scf::ForOp loop) {
+      bool fills = llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<tilegpu::FillOp>(op); });
+      if (fills || !loop->hasAttr("tilec.stages") || (fallback && containsDot(loop)))
+        return WalkResult::advance();
+      loop.emitError("E0709: `@stages` cannot be honoured: no operand of a `dot` directly in this loop is loaded from "
+                     "a tensor");
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
+  }
+
+  static bool containsDot(scf::ForOp loop) {
+    return llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<tilegpu::MmaOp>(op); });
   }
 };
 

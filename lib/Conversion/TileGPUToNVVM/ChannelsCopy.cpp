@@ -1,19 +1,27 @@
 // Fills by the threads of a group: cp.async, or loads and stores. Elements outside the view become 0.
 #include "Channels.h"
+#include "MemoryAccess.h"
 #include "MmaShared.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tilec;
 
 namespace {
 
-// More accesses than this a thread become a loop.
-constexpr int64_t maxUnrolled = 16;
+// Accesses that a thread has in flight in a loop; up to twice as many without one.
+constexpr int64_t unrolled = 8;
 
+// Bytes that neighbouring threads should read together: two sectors of 32.
+constexpr int64_t coalescedBytes = 64;
+
+// The threads form a grid of `lanes` vectors by `rowsAtOnce` rows, which moves over the tile in equal steps: what a
+// thread needs for one access differs from the one before by constants, not by arithmetic of its own.
 class ThreadFill {
 public:
   ThreadFill(Lowering &lowering, tilegpu::FillOp op, Value target, Engine engine)
@@ -24,14 +32,25 @@ public:
   LogicalResult run();
 
 private:
+  // Coordinates of a dimension that lie inside the view, relative to the box: first <= c < limit, i32.
+  struct Interval {
+    Value first, limit;
+  };
+
   LogicalResult chooseWidth();
-  void copyRows(Value row, Value column, int64_t rounds, int64_t step);
-  void copyRound(Value vector);
-  void copyVector(Value row, Value column, Value address);
-  Value coordinate(unsigned dim, Value row, Value column);
-  Value countInside(Value position, Value size);
-  void copyAsync(Value source, Value count, Value address);
-  void copyThroughRegister(Value source, Value count, Value address);
+  void chooseGrid();
+  void prepareBounds();
+  Interval insideOf(unsigned dim, int64_t extent);
+  Value clamped(Value index, int64_t limit);
+  Value isInside(Value coordinate, const Interval &interval);
+  Value countInside(Value column);
+  void moveRows(Value round, Value pointer, int64_t rounds);
+  void moveVector(Value row, Value column, Value inside, Value count, Value source, Value address);
+  Value rowInside(Value row);
+  Value rowOffset(Value row);
+  Value localCoordinate(unsigned number, Value row);
+  Value moved(Value pointer, Value elementsFurther);
+  Value load(Value source, Value count);
   Value constant(int64_t value) { return lowering.constant32(value); }
 
   Lowering &lowering;
@@ -44,9 +63,25 @@ private:
   tilegpu::SmemType buffer;
   SharedTile tile;
   Value target;
+  /// Of `@evict`; null without it.
+  Value policy;
   /// Bytes and elements of one access.
   int64_t width = 0, elements = 0;
   int64_t vectorsPerRow = 0;
+  /// The grid of threads, and its steps along the rows and columns.
+  int64_t lanes = 1, rowsAtOnce = 1, rounds = 1, columnBlocks = 1;
+  /// The thread's place in the grid: row and element column, i32.
+  Value firstRow, firstColumn;
+  /// Of the leading dimensions of the tile, and of the last.
+  SmallVector<Interval, 2> rowIntervals;
+  Interval columns;
+  /// Elements of the thread's vectors that lie inside the view, by column block.
+  SmallVector<Value> counts;
+  /// Stores that wait until the loads before them are under way: value and address, and where they belong to the tile.
+  struct Store {
+    Value value, address, condition;
+  };
+  SmallVector<Store, unrolled> stores;
 };
 
 } // namespace
@@ -70,121 +105,211 @@ LogicalResult ThreadFill::chooseWidth() {
   return success();
 }
 
-// The coordinate in dimension `dim` of the view: the box's start plus what the row and column contribute.
-Value ThreadFill::coordinate(unsigned dim, Value row, Value column) {
+void ThreadFill::chooseGrid() {
+  int64_t threads = lowering.groupThreads, common = std::gcd(vectorsPerRow, threads);
+  bool everyThread = common == vectorsPerRow || common * width >= coalescedBytes;
+  lanes = everyThread ? common : std::min(vectorsPerRow, threads);
+  rowsAtOnce = threads / lanes;
+  rounds = llvm::divideCeil(tile.rows, rowsAtOnce);
+  columnBlocks = llvm::divideCeil(vectorsPerRow, lanes);
+  Value thread = lowering.threadInGroup;
+  firstRow = builder.createOrFold<arith::DivUIOp>(loc, thread, constant(lanes));
+  firstColumn = lowering.mulConstant(builder.createOrFold<arith::RemUIOp>(loc, thread, constant(lanes)), elements);
+}
+
+// An index as i32 between 0 and `limit`.
+Value ThreadFill::clamped(Value index, int64_t limit) {
+  index = builder.createOrFold<arith::MaxSIOp>(loc, index, lowering.constantIndex(0));
+  return lowering.toI32(builder.createOrFold<arith::MinSIOp>(loc, index, lowering.constantIndex(limit)));
+}
+
+ThreadFill::Interval ThreadFill::insideOf(unsigned dim, int64_t extent) {
   Value start = lowering.scalar(op.getStarts()[dim]);
-  auto *kept = llvm::find(op.getKept(), static_cast<int64_t>(dim));
-  if (kept == op.getKept().end())
-    return start;
-  if (kept + 1 == op.getKept().end())
-    return lowering.add(start, lowering.toIndex(column));
+  Value before = builder.createOrFold<arith::SubIOp>(loc, lowering.constantIndex(0), start);
+  Value left = builder.createOrFold<arith::SubIOp>(loc, view.sizes[dim], start);
+  return {clamped(before, extent), clamped(left, extent)};
+}
+
+// Outside in a dimension that the tile does not have: nothing is inside.
+void ThreadFill::prepareBounds() {
+  Value outside;
+  unsigned last = op.getBox().size() - 1;
+  for (unsigned d = 0; d < last; ++d) {
+    if (llvm::is_contained(op.getKept(), static_cast<int64_t>(d))) {
+      rowIntervals.push_back(insideOf(d, op.getBox()[d]));
+      continue;
+    }
+    Value beyond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, lowering.scalar(op.getStarts()[d]),
+                                         view.sizes[d]);
+    outside = outside ? arith::OrIOp::create(builder, loc, outside, beyond).getResult() : beyond;
+  }
+  columns = insideOf(last, op.getBox()[last]);
+  if (outside)
+    columns.limit = arith::SelectOp::create(builder, loc, outside, columns.first, columns.limit);
+  for (int64_t block = 0; block < columnBlocks; ++block)
+    counts.push_back(countInside(lowering.addConstant(firstColumn, block * lanes * elements)));
+}
+
+// first <= coordinate < limit in one comparison, for limit >= first.
+Value ThreadFill::isInside(Value coordinate, const Interval &interval) {
+  Value distance = builder.createOrFold<arith::SubIOp>(loc, coordinate, interval.first);
+  Value length = builder.createOrFold<arith::SubIOp>(loc, interval.limit, interval.first);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, length);
+}
+
+// i32: how many elements of the vector at this column lie inside. A vector begins inside or has none inside: it is
+// aligned, and so are the box and the tensor.
+Value ThreadFill::countInside(Value column) {
+  Value left = builder.createOrFold<arith::SubIOp>(loc, columns.limit, column);
+  left = arith::MinSIOp::create(builder, loc, left, constant(elements));
+  return arith::SelectOp::create(builder, loc, isInside(column, columns), left, constant(0));
+}
+
+// The coordinate in the tile's leading dimension `number` of a row of the flattened tile.
+Value ThreadFill::localCoordinate(unsigned number, Value row) {
+  ArrayRef<int64_t> leading = op.getKept().drop_back();
   int64_t inner = 1;
-  for (int64_t d : ArrayRef<int64_t>(kept + 1, op.getKept().end() - 1))
+  for (int64_t d : leading.drop_front(number + 1))
     inner *= op.getBox()[d];
-  Value local = row;
-  if (inner != 1)
-    local = builder.createOrFold<arith::DivUIOp>(loc, local, constant(inner));
-  if (kept != op.getKept().begin())
-    local = builder.createOrFold<arith::RemUIOp>(loc, local, constant(op.getBox()[dim]));
-  return lowering.add(start, lowering.toIndex(local));
+  Value local = inner == 1 ? row : builder.createOrFold<arith::DivUIOp>(loc, row, constant(inner));
+  return number == 0 ? local : builder.createOrFold<arith::RemUIOp>(loc, local, constant(op.getBox()[leading[number]]));
 }
 
-// i32: how many of the vector's elements lie inside the last dimension.
-Value ThreadFill::countInside(Value position, Value size) {
-  Value zero = lowering.constantIndex(0);
-  Value left = arith::SubIOp::create(builder, loc, size, position);
-  left = arith::MaxSIOp::create(builder, loc, left, zero);
-  left = arith::MinSIOp::create(builder, loc, left, lowering.constantIndex(elements));
-  Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, position, zero);
-  return lowering.toI32(arith::SelectOp::create(builder, loc, inside, left, zero));
+// i1, or null for a tile of one row.
+Value ThreadFill::rowInside(Value row) {
+  Value inside;
+  for (auto [number, interval] : llvm::enumerate(rowIntervals)) {
+    Value condition = isInside(localCoordinate(number, row), interval);
+    inside = inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
+  }
+  return inside;
 }
 
-void ThreadFill::copyAsync(Value source, Value count, Value address) {
-  ptx.copyAsync(address, source, width, lowering.mulConstant(count, width / elements));
+// Elements from the start of the box to a row of the tile.
+Value ThreadFill::rowOffset(Value row) {
+  Value offset = lowering.constantIndex(0);
+  for (auto [number, dim] : llvm::enumerate(op.getKept().drop_back())) {
+    Value local = lowering.toIndex(localCoordinate(number, row));
+    offset = lowering.add(offset, builder.createOrFold<arith::MulIOp>(loc, local, view.strides[dim]));
+  }
+  return offset;
 }
 
-void ThreadFill::copyThroughRegister(Value source, Value count, Value address) {
+Value ThreadFill::moved(Value pointer, Value elementsFurther) {
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), elementsFurther);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), storageType(buffer.getElementType()), pointer,
+                             ArrayRef<LLVM::GEPArg>{offset});
+}
+
+// One element, 0 outside.
+Value ThreadFill::load(Value source, Value count) {
   Type type = storageType(buffer.getElementType());
   Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, count, constant(0));
   auto branch = scf::IfOp::create(builder, loc, type, inside, /*withElseRegion=*/true);
-  OpBuilder thenBuilder = branch.getThenBodyBuilder(), elseBuilder = branch.getElseBodyBuilder();
-  scf::YieldOp::create(thenBuilder, loc, LLVM::LoadOp::create(thenBuilder, loc, type, source).getResult());
-  auto zero = cast<TypedAttr>(builder.getZeroAttr(type));
-  scf::YieldOp::create(elseBuilder, loc, arith::ConstantOp::create(elseBuilder, loc, zero).getResult());
-  LLVM::StoreOp::create(builder, loc, branch.getResult(0), ptx.sharedPointer(address));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Value loaded = policy ? loadWithPolicy(lowering, type, width, source, policy, /*ordered=*/true)
+                        : LLVM::LoadOp::create(builder, loc, type, source).getResult();
+  scf::YieldOp::create(builder, loc, loaded);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  Value zero = arith::ConstantOp::create(builder, loc, cast<TypedAttr>(builder.getZeroAttr(type)));
+  scf::YieldOp::create(builder, loc, zero);
+  return branch.getResult(0);
 }
 
-void ThreadFill::copyVector(Value row, Value column, Value address) {
-  Value offset, outside;
-  unsigned last = op.getBox().size() - 1;
-  Value count;
-  for (unsigned d = 0; d <= last; ++d) {
-    Value position = coordinate(d, row, column);
-    Value step = builder.createOrFold<arith::MulIOp>(loc, position, view.strides[d]);
-    offset = lowering.add(offset, step);
-    if (d == last) {
-      count = countInside(position, view.sizes[d]);
-      continue;
-    }
-    Value beyond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, position, view.sizes[d]);
-    outside = outside ? arith::OrIOp::create(builder, loc, outside, beyond).getResult() : beyond;
-  }
-  if (outside)
-    count = arith::SelectOp::create(builder, loc, outside, constant(0), count);
-  Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
-  Value source = LLVM::GEPOp::create(builder, loc, view.pointer.getType(), storageType(buffer.getElementType()),
-                                     view.pointer, ArrayRef<LLVM::GEPArg>{offset64});
-  if (engine == Engine::CpAsync)
-    copyAsync(source, count, address);
-  else
-    copyThroughRegister(source, count, address);
-}
-
-// One access by each thread: vector number `vector` (i32).
-void ThreadFill::copyRound(Value vector) {
-  auto copy = [&] {
-    Value row = builder.createOrFold<arith::DivUIOp>(loc, vector, constant(vectorsPerRow));
-    Value column = builder.createOrFold<arith::RemUIOp>(loc, vector, constant(vectorsPerRow));
-    column = lowering.mulConstant(column, elements);
-    SharedPart part{tile, target, nullptr, nullptr};
-    copyVector(row, column, SharedAccess(builder, loc, part, row, column).at(0, 0));
+// `inside`: whether the row is, null for always.
+void ThreadFill::moveVector(Value row, Value column, Value inside, Value count, Value source, Value address) {
+  if (inside)
+    count = arith::SelectOp::create(builder, loc, inside, count, constant(0));
+  // Places of the grid beyond the tile, whose shared memory is not the tile's.
+  Value exists;
+  auto require = [&](Value coordinate, int64_t extent) {
+    Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, coordinate, constant(extent));
+    exists = exists ? arith::AndIOp::create(builder, loc, exists, below).getResult() : below;
   };
-  int64_t total = tile.rows * vectorsPerRow;
-  if (total % lowering.groupThreads == 0)
-    return copy();
-  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, vector, constant(total));
-  lowering.emitIf(some, copy);
+  if (tile.rows % rowsAtOnce)
+    require(row, tile.rows);
+  if (vectorsPerRow % lanes)
+    require(column, vectorsPerRow * elements);
+  if (engine != Engine::CpAsync) {
+    if (exists)
+      count = arith::SelectOp::create(builder, loc, exists, count, constant(0));
+    stores.push_back({load(source, count), address, exists});
+    return;
+  }
+  auto copy = [&] { ptx.copyAsync(address, source, width, lowering.mulConstant(count, width / elements), policy); };
+  if (exists)
+    lowering.emitIf(exists, copy);
+  else
+    copy();
 }
 
-// The threads cover whole rows at once: each keeps its column and takes every `step`-th row, at constant distances.
-void ThreadFill::copyRows(Value row, Value column, int64_t rounds, int64_t step) {
+// `count` steps of the grid along the rows from step `round` (i32), where `pointer` is the thread's first element.
+void ThreadFill::moveRows(Value round, Value pointer, int64_t count) {
+  Value start = lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce));
   SharedPart part{tile, target, nullptr, nullptr};
-  SharedAccess access(builder, loc, part, row, column);
-  for (int64_t round = 0; round < rounds; ++round)
-    copyVector(lowering.addConstant(row, round * step), column, access.at(round * step, 0));
+  SharedAccess access(builder, loc, part, start, firstColumn, lanes * elements);
+  bool equalSteps = op.getKept().size() <= 2;
+  Value rowStep = equalSteps && op.getKept().size() == 2
+                      ? lowering.mulConstant(view.strides[op.getKept()[0]], rowsAtOnce)
+                      : Value();
+  Value rowPointer = pointer;
+  for (int64_t i = 0; i < count; ++i) {
+    Value row = lowering.addConstant(start, i * rowsAtOnce);
+    if (i && rowStep)
+      rowPointer = moved(rowPointer, rowStep);
+    else if (!equalSteps)
+      rowPointer = moved(pointer, rowOffset(row));
+    Value inside = rowInside(row);
+    for (int64_t block = 0; block < columnBlocks; ++block) {
+      int64_t distance = block * lanes * elements;
+      Value source = block ? moved(rowPointer, lowering.mulConstant(view.strides.back(), distance)) : rowPointer;
+      moveVector(row, lowering.addConstant(firstColumn, distance), inside, counts[block], source,
+                 access.at(i * rowsAtOnce, distance));
+    }
+  }
+  for (const Store &store : stores) {
+    auto emit = [&] { LLVM::StoreOp::create(builder, loc, store.value, ptx.sharedPointer(store.address)); };
+    if (store.condition)
+      lowering.emitIf(store.condition, emit);
+    else
+      emit();
+  }
+  stores.clear();
 }
 
 LogicalResult ThreadFill::run() {
   if (failed(chooseWidth()))
     return failure();
-  int64_t threads = lowering.groupThreads, total = tile.rows * vectorsPerRow;
-  int64_t rounds = llvm::divideCeil(total, threads);
-  Value thread = lowering.threadInGroup;
-  if (rounds <= maxUnrolled && threads % vectorsPerRow == 0 && total % threads == 0) {
-    Value row = builder.createOrFold<arith::DivUIOp>(loc, thread, constant(vectorsPerRow));
-    Value column = builder.createOrFold<arith::RemUIOp>(loc, thread, constant(vectorsPerRow));
-    copyRows(row, lowering.mulConstant(column, elements), rounds, threads / vectorsPerRow);
+  policy = evictionPolicy(lowering, op.getEvictAttr());
+  chooseGrid();
+  prepareBounds();
+  Value offset = builder.createOrFold<arith::MulIOp>(loc, lowering.toIndex(firstColumn), view.strides.back());
+  for (auto [start, stride] : llvm::zip(op.getStarts(), view.strides))
+    offset = lowering.add(offset, builder.createOrFold<arith::MulIOp>(loc, lowering.scalar(start), stride));
+  bool equalSteps = op.getKept().size() <= 2;
+  auto fill = [&] {
+    if (rounds * columnBlocks <= 2 * unrolled)
+      return moveRows(constant(0), moved(view.pointer, equalSteps ? lowering.add(offset, rowOffset(firstRow)) : offset),
+                      rounds);
+    int64_t together = std::max<int64_t>(1, unrolled / columnBlocks);
+    while (rounds % together)
+      --together;
+    auto loop = scf::ForOp::create(builder, loc, constant(0), constant(rounds), constant(together));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value round = loop.getInductionVar(), place = offset;
+    if (equalSteps)
+      place = lowering.add(place, rowOffset(lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce))));
+    moveRows(round, moved(view.pointer, place), together);
+  };
+  int64_t busy = lanes * rowsAtOnce;
+  if (busy == lowering.groupThreads) {
+    fill();
     return success();
   }
-  if (rounds <= maxUnrolled) {
-    for (int64_t round = 0; round < rounds; ++round)
-      copyRound(lowering.addConstant(thread, round * threads));
-    return success();
-  }
-  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(rounds), constant(1));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  copyRound(lowering.add(thread, lowering.mulConstant(loop.getInductionVar(), threads)));
+  Value works = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.threadInGroup, constant(busy));
+  lowering.emitIf(works, fill);
   return success();
 }
 

@@ -1,10 +1,9 @@
 // Lowering of tilegpu.mma, and of loads from shared memory that ldmatrix can do.
+#include "FragmentLoad.h"
 #include "Lowering.h"
 #include "MmaEmitter.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
-#include "tilec/Layout/MatrixAccess.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -74,98 +73,21 @@ LogicalResult Lowering::lowerMma(tilegpu::MmaOp op) {
 // ldmatrix
 //===----------------------------------------------------------------------===//
 
-namespace {
-// A local_load as ldmatrix instructions.
-class MatrixLoad {
-public:
-  MatrixLoad(Lowering &lowering, tilegpu::LocalLoadOp op)
-      : lowering(lowering), op(op), builder(lowering.builder), loc(op.getLoc()),
-        layout(Lowering::layoutOf(op.getResult())) {}
-
-  bool plan();
-  Registers emit();
-
-private:
-  Value coordinate(unsigned dim);
-  void unpack(Value packed, ArrayRef<uint32_t> numbers, Registers &registers);
-
-  Lowering &lowering;
-  tilegpu::LocalLoadOp op;
-  OpBuilder &builder;
-  Location loc;
-  const Layout &layout;
-  unsigned rowDim = 0, columnDim = 1;
-  MatrixAccess access;
-};
-} // namespace
-
-bool MatrixLoad::plan() {
+bool Lowering::lowerMatrixLoad(tilegpu::LocalLoadOp op) {
   tilegpu::SmemType source = op.getSource().getType();
   auto result = cast<RankedTensorType>(op.getType());
+  const Layout &layout = layoutOf(op.getResult());
   if (result.getRank() != 2 || source.getShape().size() != 2 || layout.isPartial())
     return false;
-  for (unsigned d : {0, 1}) {
+  unsigned rowDim = op.getOrder()[0] == 0 ? 0 : 1;
+  for (unsigned d : {0, 1})
     if (layout.covered(d) > result.getDimSize(d))
       return false;
-    (op.getOrder()[d] == 0 ? rowDim : columnDim) = d;
-  }
-  unsigned bits = Lowering::registerType(source.getElementType()).getIntOrFloatBitWidth();
-  if (bits < 8 || bits > 32 || lowering.sharedTileOf(source).pitch() % 16 != 0)
+  FragmentLoad load(builder, op.getLoc(), sharedPartOf(*this, op.getSource()), layout, rowDim,
+                    registerType(source.getElementType()), lane, warp);
+  if (!load.isMatrixLoad())
     return false;
-  std::optional<MatrixAccess> planned = planMatrixAccess(layout, rowDim, columnDim, bits);
-  if (!planned)
-    return false;
-  access = *planned;
-  return true;
-}
-
-// The coordinate of the row whose address this lane gives, without the registers' part.
-Value MatrixLoad::coordinate(unsigned dim) {
-  SmallVector<Term, 4> terms(access.laneTerms[dim]);
-  for (const Term &term : layout.terms(dim))
-    if (term.owner != Owner::Lane)
-      terms.push_back(term);
-  Value sum;
-  for (const Term &term : terms) {
-    Value digit = term.owner == Owner::Lane ? lowering.lane : lowering.warp;
-    digit = builder.createOrFold<arith::DivUIOp>(loc, digit, lowering.constant32(term.divisor));
-    digit = builder.createOrFold<arith::RemUIOp>(loc, digit, lowering.constant32(term.radix));
-    digit = lowering.mulConstant(digit, term.stride);
-    sum = sum ? lowering.add(sum, digit) : digit;
-  }
-  return sum;
-}
-
-void MatrixLoad::unpack(Value packed, ArrayRef<uint32_t> numbers, Registers &registers) {
-  Type type = Lowering::registerType(cast<RankedTensorType>(op.getType()).getElementType());
-  if (numbers.size() == 1) {
-    registers[numbers[0]] = type.isInteger(32) ? packed : LLVM::BitcastOp::create(builder, loc, type, packed);
-    return;
-  }
-  Value vector = LLVM::BitcastOp::create(builder, loc, VectorType::get(numbers.size(), type), packed);
-  for (auto [i, number] : llvm::enumerate(numbers))
-    registers[number] = LLVM::ExtractElementOp::create(builder, loc, vector, lowering.constant32(i));
-}
-
-Registers MatrixLoad::emit() {
-  SharedPart part = sharedPartOf(lowering, op.getSource());
-  SharedAccess addresses(builder, loc, part, coordinate(rowDim), coordinate(columnDim));
-  Ptx ptx(builder, loc);
-  Registers registers(layout.numRegisters());
-  for (const auto &operands : access.instructions) {
-    Coordinates offset = layout.registerOffset(operands[0][0]);
-    Ptx::Values values =
-        ptx.ldmatrix(addresses.at(offset[rowDim], offset[columnDim]), operands.size(), access.transposed);
-    for (auto [value, numbers] : llvm::zip(values, operands))
-      unpack(value, numbers, registers);
-  }
-  return registers;
-}
-
-bool Lowering::lowerMatrixLoad(tilegpu::LocalLoadOp op) {
-  MatrixLoad load(*this, op);
-  if (!load.plan())
-    return false;
-  set(op.getResult(), load.emit());
+  ArrayRef<Value> loaded = load.registers({0, layout.numRegisters()});
+  set(op.getResult(), Registers(loaded.begin(), loaded.end()));
   return true;
 }

@@ -12,9 +12,12 @@ using namespace tilec;
 // Rows after which every swizzle repeats.
 static constexpr int64_t swizzlePeriod = 8;
 
-SharedAccess::SharedAccess(OpBuilder &builder, Location loc, const SharedPart &part, Value row, Value column)
+SharedAccess::SharedAccess(OpBuilder &builder, Location loc, const SharedPart &part, Value row, Value column,
+                           int64_t columnBound)
     : builder(builder), loc(loc), tile(part.tile), address(part.address), row(add(row, part.rowOffset)),
-      column(add(column, part.columnOffset)) {}
+      column(add(column, part.columnOffset)), columnBound(part.columnOffset ? 0
+                                                          : column          ? columnBound
+                                                                            : 1) {}
 
 Value SharedAccess::constant(int64_t value) {
   return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(value)));
@@ -35,9 +38,15 @@ SharedAccess::Column SharedAccess::columnBytes(int64_t columnOffset) {
   if (!column)
     return {constant(columnOffset / columns * tile.panelBytes()), constant(columnOffset % columns * bytes)};
   Value position = columnOffset ? add(column, constant(columnOffset)) : column;
+  if (staysInPanel(columnOffset))
+    return {constant(0), times(position, bytes)};
   Value panel = builder.createOrFold<arith::DivUIOp>(loc, position, constant(columns));
   Value inside = builder.createOrFold<arith::RemUIOp>(loc, position, constant(columns));
   return {tile.panels() == 1 ? constant(0) : times(panel, tile.panelBytes()), times(inside, bytes)};
+}
+
+bool SharedAccess::staysInPanel(int64_t columnInPanel) const {
+  return columnBound && columnInPanel + columnBound <= tile.panelColumns();
 }
 
 // Without the rows that are whole periods. Panels start at multiples of the period where the tile has whole periods of
@@ -56,20 +65,22 @@ Value SharedAccess::swizzled(int64_t rowOffset, int64_t columnOffset) {
 }
 
 Value SharedAccess::at(int64_t rowOffset, int64_t columnOffset) {
-  bool isSwizzled = tile.layout.isSwizzled();
-  // The multiples that a constant addition brings.
-  int64_t rows = isSwizzled ? rowOffset - rowOffset % swizzlePeriod : rowOffset;
-  if (isSwizzled && tile.panels() > 1 && tile.rows % swizzlePeriod != 0)
-    rows = 0;
-  int64_t columns = isSwizzled ? 0 : columnOffset;
-  Value &base = known[{rowOffset - rows, columnOffset - columns}];
-  if (!base) {
-    if (isSwizzled)
-      base = swizzled(rowOffset - rows, columnOffset);
-    else
-      base = add(address, add(times(row, tile.pitch()), times(column, tile.elementBits / 8)));
+  // What a constant addition brings: whole periods of rows and whole panels, or everything where nothing is swizzled.
+  int64_t rows = rowOffset, columns = columnOffset, bytes = 0;
+  if (tile.layout.isSwizzled()) {
+    bool panelsKeepPhase = tile.panels() == 1 || tile.rows % swizzlePeriod == 0;
+    int64_t inPanel = columnOffset % tile.panelColumns();
+    rows = panelsKeepPhase ? rowOffset - rowOffset % swizzlePeriod : 0;
+    columns = panelsKeepPhase && staysInPanel(inPanel) ? columnOffset - inPanel : 0;
+    bytes = rows * tile.pitch() + columns / tile.panelColumns() * tile.panelBytes();
+  } else {
+    bytes = rows * tile.pitch() + columns * tile.elementBits / 8;
   }
-  int64_t bytes = rows * tile.pitch() + columns * tile.elementBits / 8;
+  Value &base = known[{rowOffset - rows, columnOffset - columns}];
+  if (!base && tile.layout.isSwizzled())
+    base = swizzled(rowOffset - rows, columnOffset - columns);
+  else if (!base)
+    base = add(address, add(times(row, tile.pitch()), times(column, tile.elementBits / 8)));
   return bytes ? add(base, constant(bytes)) : base;
 }
 

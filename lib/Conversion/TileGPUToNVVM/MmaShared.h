@@ -20,12 +20,12 @@ struct SharedPart {
 };
 
 /// Addresses of elements around a run-time coordinate. Constants are kept apart, so that accesses which differ by
-/// whole periods of the swizzle (8 rows) share their arithmetic and differ in the immediate offset only.
+/// whole periods of the swizzle (8 rows, one panel) share their arithmetic and differ in the immediate offset only.
 class SharedAccess {
 public:
-  /// `row` and `column` are i32 coordinates in the part; null for 0.
+  /// `row` and `column` are i32 coordinates in the part; null for 0. `column` is below `columnBound`, 0 if unknown.
   SharedAccess(mlir::OpBuilder &builder, mlir::Location loc, const SharedPart &part, mlir::Value row,
-               mlir::Value column);
+               mlir::Value column, int64_t columnBound = 0);
 
   /// The byte address (i32) of element (row + rowOffset, column + columnOffset).
   mlir::Value at(int64_t rowOffset, int64_t columnOffset);
@@ -39,12 +39,14 @@ private:
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value times(mlir::Value a, int64_t factor);
   Column columnBytes(int64_t columnOffset);
+  bool staysInPanel(int64_t columnInPanel) const;
   mlir::Value swizzled(int64_t rowOffset, int64_t columnOffset);
 
   mlir::OpBuilder &builder;
   mlir::Location loc;
   SharedTile tile;
   mlir::Value address, row, column;
+  int64_t columnBound;
   llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> known;
 };
 

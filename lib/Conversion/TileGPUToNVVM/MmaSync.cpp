@@ -1,4 +1,5 @@
 // tilegpu.mma with kind = mma: fragments of mma.sync in registers.
+#include "FragmentLoad.h"
 #include "MmaEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -63,6 +64,20 @@ Value tilec::halfOfF8(OpBuilder &builder, Location loc, Value scalar, Type eleme
 
 namespace {
 
+// An operand as the instructions ask for it.
+struct Operand {
+  Value value;
+  Type elementType;
+  ArrayRef<Value> registers;
+  std::optional<FragmentLoad> load;
+  /// By the number of the first register. References stay valid when it grows.
+  std::map<uint32_t, SmallVector<Value, 4>> fragments;
+
+  ArrayRef<Value> scalars(RegisterRange range) {
+    return load ? load->registers(range) : registers.slice(range.first, range.count);
+  }
+};
+
 class MmaSyncEmitter {
 public:
   MmaSyncEmitter(OpBuilder &builder, const MmaInputs &inputs)
@@ -73,12 +88,13 @@ public:
 private:
   FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
   LogicalResult prepare();
-  LogicalResult checkLayout(Type type, Layout expected, bool swapped, StringRef what);
-  /// By the number of the first register. References stay valid when it grows.
-  using Fragments = std::map<uint32_t, SmallVector<Value, 4>>;
-  ArrayRef<Value> fragment(Fragments &known, Value operand, ArrayRef<Value> registers, RegisterRange range);
+  LogicalResult prepareOperand(Operand &operand, const MmaOperand &input, Layout expected, unsigned rowDim,
+                               StringRef what);
+  LogicalResult checkLayout(Type type, const Layout &expected, StringRef what);
+  ArrayRef<Value> fragment(Operand &operand, RegisterRange range);
   Ptx::Values initialSums();
   Ptx::Values multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums);
+  int64_t stepsLoadedTogether() const;
   void sumInPlace(Ptx::Values &sums);
   void sumExactly(Ptx::Values &sums);
 
@@ -88,70 +104,90 @@ private:
   Location loc;
   MmaShape shape;
   MmaTile tile;
-  Fragments fragmentsA, fragmentsB;
+  Operand a, b;
 };
 
 bool isF8(MmaType type) { return type == MmaType::E4M3 || type == MmaType::E5M2; }
 
 } // namespace
 
+static ArrayRef<int64_t> shapeOf(Value operand) {
+  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
+    return smem.getShape();
+  return cast<RankedTensorType>(operand.getType()).getShape();
+}
+
+static Type elementTypeOf(Value operand) {
+  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
+    return smem.getElementType();
+  return getElementTypeOrSelf(operand);
+}
+
 FailureOr<MmaType> MmaSyncEmitter::operandType(Value operand, bool isUnsigned) {
-  auto tensor = dyn_cast<RankedTensorType>(operand.getType());
-  if (!tensor)
-    return op.emitOpError("needs its operands in registers");
-  std::optional<MmaType> type =
-      tensor.getElementType().isF32() ? MmaType::TF32 : mmaTypeOf(tensor.getElementType(), isUnsigned);
+  Type element = elementTypeOf(operand);
+  std::optional<MmaType> type = element.isF32() ? MmaType::TF32 : mmaTypeOf(element, isUnsigned);
   if (!type)
-    return op.emitOpError("has an operand type that mma.sync does not take: ") << tensor.getElementType();
+    return op.emitOpError("has an operand type that mma.sync does not take: ") << element;
   return *type;
 }
 
-LogicalResult MmaSyncEmitter::checkLayout(Type type, Layout expected, bool swapped, StringRef what) {
-  if (swapped)
-    expected = expected.permuteDims({1, 0});
+LogicalResult MmaSyncEmitter::checkLayout(Type type, const Layout &expected, StringRef what) {
   tilegpu::LayoutAttr layout = tilegpu::layoutOf(type);
   if (layout && layout.getLayout() == expected)
     return success();
   return op.emitOpError("has ") << what << " whose layout is not that of mma.sync: " << expected.str();
 }
 
+// `expected` has the dimensions of the instruction's operand; its `rowDim` runs along the rows of memory, or is the
+// first dimension of a tensor.
+LogicalResult MmaSyncEmitter::prepareOperand(Operand &operand, const MmaOperand &input, Layout expected,
+                                             unsigned rowDim, StringRef what) {
+  operand.elementType = elementTypeOf(operand.value);
+  operand.registers = input.registers;
+  if (!input.shared)
+    return checkLayout(operand.value.getType(), rowDim == 0 ? expected : expected.permuteDims({1, 0}), what);
+  operand.load.emplace(builder, loc, *input.shared, std::move(expected), rowDim, operand.elementType, inputs.lane,
+                       inputs.warp);
+  return success();
+}
+
 LogicalResult MmaSyncEmitter::prepare() {
-  FailureOr<MmaType> a = operandType(op.getA(), op.getAUnsigned()), b = operandType(op.getB(), op.getBUnsigned());
-  if (failed(a) || failed(b))
+  a.value = op.getA();
+  b.value = op.getB();
+  FailureOr<MmaType> typeA = operandType(a.value, op.getAUnsigned()), typeB = operandType(b.value, op.getBUnsigned());
+  if (failed(typeA) || failed(typeB))
     return failure();
   tilegpu::MmaAttr mma = op.getMma();
-  auto typeA = cast<RankedTensorType>(op.getA().getType()), result = cast<RankedTensorType>(op.getType());
+  auto result = cast<RankedTensorType>(op.getType());
   // An instruction of k = 16 or 8 on 8-bit floats works on their f16 values, exactly.
-  bool viaHalf = isF8(*a) && mma.getK() < 32;
-  shape = {mma.getM(), mma.getN(), mma.getK(), viaHalf ? MmaType::F16 : *a, viaHalf ? MmaType::F16 : *b};
+  bool viaHalf = isF8(*typeA) && mma.getK() < 32;
+  shape = {mma.getM(), mma.getN(), mma.getK(), viaHalf ? MmaType::F16 : *typeA, viaHalf ? MmaType::F16 : *typeB};
   tile.instruction = {mma.getM(), mma.getN(), mma.getK(), mmaTypeBits(shape.a)};
   tile.m = result.getDimSize(0);
   tile.n = result.getDimSize(1);
-  tile.k = typeA.getDimSize(op.getTransA() ? 0 : 1);
+  tile.k = shapeOf(a.value)[op.getTransA() ? 0 : 1];
   tile.warpsM = mma.getWarpsM();
   tile.warpsN = mma.getWarpsN();
   if (tile.m % (tile.instruction.m * tile.warpsM) || tile.n % (tile.instruction.n * tile.warpsN) ||
       tile.k % tile.instruction.k)
     return op.emitOpError("does not consist of whole mma.sync instructions");
-  if (failed(checkLayout(typeA, tile.operandA(), op.getTransA(), "a first operand")) ||
-      // The operation's second operand is [n, k]; the layout's dimensions are (k, n).
-      failed(checkLayout(op.getB().getType(), tile.operandB(), !op.getTransB(), "a second operand")))
+  // The instruction's operands are [m, k] and [k, n], the operation's [m, k] and [n, k] unless transposed.
+  if (failed(prepareOperand(a, inputs.a, tile.operandA(), op.getTransA() ? 1 : 0, "a first operand")) ||
+      failed(prepareOperand(b, inputs.b, tile.operandB(), op.getTransB() ? 0 : 1, "a second operand")))
     return failure();
-  return checkLayout(result, tile.accumulator(), false, "a result");
+  return checkLayout(result, tile.accumulator(), "a result");
 }
 
-// The registers of an instruction's operand, packed when they are first needed: conversions of operands that wait for
+// The registers of an instruction's operand, loaded and packed when they are first needed: operands that wait for
 // their turn would only take registers.
-ArrayRef<Value> MmaSyncEmitter::fragment(Fragments &known, Value operand, ArrayRef<Value> registers,
-                                         RegisterRange range) {
-  SmallVector<Value, 4> &packed = known[range.first];
+ArrayRef<Value> MmaSyncEmitter::fragment(Operand &operand, RegisterRange range) {
+  SmallVector<Value, 4> &packed = operand.fragments[range.first];
   if (!packed.empty())
     return packed;
-  Type element = cast<RankedTensorType>(operand.getType()).getElementType();
-  SmallVector<Value, 8> scalars(registers.slice(range.first, range.count));
-  if (shape.a == MmaType::F16 && !element.isF16())
+  SmallVector<Value, 8> scalars(operand.scalars(range));
+  if (shape.a == MmaType::F16 && !operand.elementType.isF16())
     for (Value &scalar : scalars)
-      scalar = halfOfF8(builder, loc, scalar, element);
+      scalar = halfOfF8(builder, loc, scalar, operand.elementType);
   SmallVector<Value, 0> values = packRegisters(builder, loc, scalars);
   packed.assign(values.begin(), values.end());
   return packed;
@@ -169,20 +205,31 @@ Ptx::Values MmaSyncEmitter::initialSums() {
 }
 
 Ptx::Values MmaSyncEmitter::multiply(int64_t mi, int64_t ni, int64_t ki, ValueRange sums) {
-  ArrayRef<Value> a = fragment(fragmentsA, op.getA(), inputs.a.registers, tile.operandARegisters(mi, ki));
-  ArrayRef<Value> b = fragment(fragmentsB, op.getB(), inputs.b.registers, tile.operandBRegisters(ki, ni));
-  return Ptx(builder, loc).mma(shape, a, b, sums);
+  ArrayRef<Value> fragmentA = fragment(a, tile.operandARegisters(mi, ki));
+  ArrayRef<Value> fragmentB = fragment(b, tile.operandBRegisters(ki, ni));
+  return Ptx(builder, loc).mma(shape, fragmentA, fragmentB, sums);
+}
+
+// Steps along k whose fragments of B one instruction loads.
+int64_t MmaSyncEmitter::stepsLoadedTogether() const {
+  int64_t steps = 1;
+  while (b.load && steps < tile.blocksK() &&
+         b.load->loadsTogether(tile.operandBRegisters(0, 0).first, tile.operandBRegisters(steps, 0).first))
+    ++steps;
+  return steps;
 }
 
 // One column block of B stays in registers while the row blocks of A pass.
 void MmaSyncEmitter::sumInPlace(Ptx::Values &sums) {
-  for (int64_t ki = 0; ki < tile.blocksK(); ++ki)
+  int64_t steps = stepsLoadedTogether();
+  for (int64_t start = 0; start < tile.blocksK(); start += steps)
     for (int64_t ni = 0; ni < tile.blocksN(); ++ni)
-      for (int64_t mi = 0; mi < tile.blocksM(); ++mi) {
-        RegisterRange range = tile.accumulatorRegisters(mi, ni);
-        Ptx::Values results = multiply(mi, ni, ki, ArrayRef(sums).slice(range.first, range.count));
-        llvm::copy(results, sums.begin() + range.first);
-      }
+      for (int64_t ki = start; ki < std::min(start + steps, tile.blocksK()); ++ki)
+        for (int64_t mi = 0; mi < tile.blocksM(); ++mi) {
+          RegisterRange range = tile.accumulatorRegisters(mi, ni);
+          Ptx::Values results = multiply(mi, ni, ki, ArrayRef(sums).slice(range.first, range.count));
+          llvm::copy(results, sums.begin() + range.first);
+        }
 }
 
 // Sums of at most `exactProducts` products, added to the accumulators in f32.

@@ -173,15 +173,16 @@ Ptx::Values Ptx::mma(const MmaShape &shape, ValueRange a, ValueRange b, ValueRan
 Ptx::Values Ptx::ldmatrix(Value address, unsigned count, bool transpose) {
   SmallVector<Type, 4> types(count, builder.getI32Type());
   std::string text = ("ldmatrix.sync.aligned.m8n8.x" + Twine(count) + (transpose ? ".trans" : "") + ".shared.b16 " +
-                      vectorOperand(0, count) + ", [$" + Twine(count) + "];")
+                      vectorOperand(0, count) + ", " + addressText(count, address) + ";")
                          .str();
-  return assembly(text, types, sharedAddress(address));
+  return assembly(text, types, address);
 }
 
 void Ptx::stmatrix(Value address, ValueRange values, bool transpose) {
-  SmallVector<Value, 5> operands = {sharedAddress(address)};
+  std::string place = addressText(0, address);
+  SmallVector<Value, 5> operands = {address};
   llvm::append_range(operands, values);
-  assembly("stmatrix.sync.aligned.m8n8.x" + Twine(values.size()) + (transpose ? ".trans" : "") + ".shared.b16 [$0], " +
-               vectorOperand(1, values.size()) + ";",
+  assembly("stmatrix.sync.aligned.m8n8.x" + Twine(values.size()) + (transpose ? ".trans" : "") + ".shared.b16 " +
+               place + ", " + vectorOperand(1, values.size()) + ";",
            {}, operands);
 }
