@@ -87,8 +87,7 @@ LogicalResult Machine::fill(tilegpu::FillOp op) {
       view.read(element, target, i);
     else
       target.copyElement(i, Tile(target.element, {}), 0);
-    for (size_t d = point.size(); d-- > 0 && ++point[d] == box[d];)
-      point[d] = 0;
+    advance(point, box);
   }
   return success();
 }

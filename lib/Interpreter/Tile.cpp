@@ -90,6 +90,15 @@ SmallVector<int64_t, 4> tilec::interpreter::rowMajorStrides(ArrayRef<int64_t> sh
   return strides;
 }
 
+void tilec::interpreter::advance(MutableArrayRef<int64_t> point, ArrayRef<int64_t> shape) {
+  for (size_t d = point.size(); d-- > 0;) {
+    ++point[d];
+    if (point[d] < shape[d])
+      return;
+    point[d] = 0;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Number formats
 //===----------------------------------------------------------------------===//

@@ -75,8 +75,7 @@ TilePtr tilec::interpreter::permuted(Type type, const Tile &input, ArrayRef<int6
     for (size_t d = 0; d < point.size(); ++d)
       from += point[d] * own[order[d]];
     result->copyElement(i, input, from);
-    for (size_t d = point.size(); d-- > 0 && ++point[d] == result->shape[d];)
-      point[d] = 0;
+    advance(point, result->shape);
   }
   return result;
 }
@@ -107,8 +106,7 @@ template <typename F> static void forEachElement(const SharedView &view, F visit
     for (size_t d = 0; d < point.size(); ++d)
       element += (view.offsets[d] + point[d]) * own[d];
     visit(i, element);
-    for (size_t d = point.size(); d-- > 0 && ++point[d] == view.shape[d];)
-      point[d] = 0;
+    advance(point, view.shape);
   }
 }
 

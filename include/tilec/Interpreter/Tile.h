@@ -51,6 +51,8 @@ TilePtr makeIndex(mlir::MLIRContext *context, int64_t value);
 
 /// The distance in elements between neighbours of each dimension in row-major order.
 llvm::SmallVector<int64_t, 4> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
+/// The next position of a shape in row-major order; after the last one the first.
+void advance(llvm::MutableArrayRef<int64_t> point, llvm::ArrayRef<int64_t> shape);
 
 /// `value` modulo 2^width, sign-extended (width 1: 0 or 1).
 int64_t wrapInteger(int64_t value, unsigned width);
