@@ -74,6 +74,7 @@ static std::string getKey(const Diagnostic &diagnostic) {
 
 void DiagnosticEngine::emit(DiagnosticRenderer &renderer) {
   std::vector<std::pair<uint32_t, size_t>> order;
+  order.reserve(pending.size());
   for (size_t i = 0; i < pending.size(); ++i)
     order.emplace_back(pending[i]->range.begin.getRaw(), i);
   std::sort(order.begin(), order.end());
