@@ -9,13 +9,16 @@
 #include "tilec/Simulator/Clock.h"
 #include <array>
 #include <deque>
+#include <map>
 #include <memory>
+#include <optional>
 #include <random>
 
 namespace tilec::simulator {
 
-class Block;
+class Cluster;
 class Warp;
+struct Op;
 using LaneMask = uint32_t;
 
 class AsyncOperation {
@@ -37,11 +40,20 @@ enum class Schedule : uint8_t { Late, Early, Random };
 
 class AsyncEngine {
 public:
-  AsyncEngine(Schedule schedule, uint64_t seed) : schedule(schedule), random(seed) {}
+  AsyncEngine(Cluster &cluster, Schedule schedule, uint64_t seed)
+      : cluster(cluster), schedule(schedule), random(seed) {}
 
-  /// `ordered`: only after all operations of these lanes that are in the queue already (cp.async.mbarrier.arrive).
-  void submit(Warp &warp, AsyncQueue queue, LaneMask lanes, const Instruction &instruction, Proxy proxy, bool ordered,
-              std::unique_ptr<AsyncOperation> operation);
+  /// Who acts, and how.
+  struct Request {
+    AsyncQueue queue = AsyncQueue::CopyAsync;
+    LaneMask lanes = 0;
+    Proxy proxy = Proxy::Generic;
+    /// Only after all operations of these lanes that are in the queue already (cp.async.mbarrier.arrive).
+    bool ordered = false;
+    /// Mbarrier::channel of the mbarrier that it completes on; without one the queue is the actor.
+    std::optional<Actor> channel;
+  };
+  void submit(Warp &warp, const Op &op, const Request &request, std::unique_ptr<AsyncOperation> operation);
   /// Closes the group of each lane.
   void commit(Warp &warp, AsyncQueue queue, LaneMask lanes);
   /// Completes all but the newest `pending` groups of each lane, and makes the warp know of them. `pending` -1 stands
@@ -60,16 +72,28 @@ private:
     AsyncQueue queue;
     LaneMask lanes;
     bool ordered;
+    /// Of each lane, from 0.
     std::array<uint32_t, 32> group;
     Access access;
     Knowledge knows;
     std::unique_ptr<AsyncOperation> operation;
   };
+  /// A queue of a warp: groups closed by each lane, its actor.
+  struct Queue {
+    std::array<uint32_t, 32> closed{};
+    Actor actor = 0;
+  };
+  Queue &queueOf(Warp &warp, AsyncQueue queue);
+  Time nextTime(Actor actor);
+  bool mayComplete(size_t index) const;
   void complete(size_t index);
 
+  Cluster &cluster;
   Schedule schedule;
   std::mt19937_64 random;
   std::deque<std::unique_ptr<Entry>> operations;
+  std::map<std::pair<Warp *, AsyncQueue>, Queue> queues;
+  std::vector<Time> times;
 };
 
 } // namespace tilec::simulator

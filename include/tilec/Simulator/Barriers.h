@@ -9,16 +9,27 @@
 
 namespace tilec::simulator {
 
-/// bar.sync and bar.arrive: 16 barriers that count threads.
+class Warp;
+
+/// bar.sync and bar.arrive: 16 barriers that count threads. `expected` 0 stands for all threads that have not ended.
 struct NamedBarrier {
   unsigned arrived = 0, expected = 0;
   uint64_t phase = 0;
   /// What those who arrived in this phase know, and what was known when the last phase completed.
   Knowledge gathering, completed;
-  /// For the report of a deadlock.
-  std::vector<int> arrivedWarps;
 };
-struct NamedBarriers {
+class NamedBarriers {
+public:
+  NamedBarrier &operator[](unsigned index) { return barriers[index]; }
+  static constexpr unsigned count = 16;
+
+  /// `threads` more have arrived, all of `warp`. Completes the phase if these were the last.
+  void arrive(unsigned index, Warp &warp, unsigned threads);
+  /// A warp has ended; barriers without a count no longer wait for it.
+  void leave(Warp &warp);
+
+private:
+  void completeIfFull(unsigned index, Warp &warp);
   std::array<NamedBarrier, 16> barriers;
 };
 
@@ -30,8 +41,6 @@ struct Mbarrier {
   Knowledge gathering, completed;
   /// Operations that complete here.
   Actor channel = 0;
-  /// Where it was initialised, for checks of the fence that the asynchronous proxy needs.
-  Access initialized;
 };
 
 class Cluster;
@@ -41,12 +50,13 @@ public:
   Mbarrier *find(uint32_t address);
   Mbarrier &create(uint32_t address, Cluster &cluster);
   bool erase(uint32_t address) { return table.erase(address) != 0; }
-  /// An mbarrier that covers one of these bytes.
+  /// Whether an mbarrier covers one of these bytes.
   bool overlaps(uint32_t address, unsigned bytes) const;
+  bool empty() const { return table.empty(); }
 
   /// Counts `arrivals` and bytes that came in (complete_tx) or are awaited (expect_tx, negative); `knows` is what
   /// waiters learn. Completes the phase if nothing is pending. False if more arrived than was expected.
-  bool arrive(Mbarrier &barrier, Cluster &cluster, int64_t arrivals, int64_t bytes, const Knowledge &knows);
+  static bool arrive(Mbarrier &barrier, Cluster &cluster, int64_t arrivals, int64_t bytes, const Knowledge &knows);
 
 private:
   std::map<uint32_t, Mbarrier> table;

@@ -25,7 +25,10 @@ struct LaunchState {
   Report &report;
   AccessChecker checker;
   std::mt19937_64 random;
-  std::vector<std::unique_ptr<MemoryRegion>> modules; // .global variables
+  /// What releases at an address have published, with the cluster that did.
+  std::map<uint64_t, std::map<uint32_t, Knowledge>> published;
+  /// Instructions since something happened that others can see.
+  uint64_t idle = 0;
 };
 
 class Block {
@@ -37,6 +40,8 @@ public:
   /// Parameter, Constant and Local are read and written by ld and st alone.
   bool read(const Access &access, Space space, uint64_t address, void *data, unsigned bytes, unsigned alignment);
   bool write(const Access &access, Space space, uint64_t address, const void *data, unsigned bytes, unsigned alignment);
+  /// Checks an operation on an mbarrier, which touches its 8 bytes, and finds it. Null after reporting a fault.
+  Mbarrier *findMbarrier(const Access &access, Space space, uint64_t address);
   /// A generic address becomes one of its space.
   static Space resolve(Space space, uint64_t &address);
   /// The 128 bytes of a tensor map at a generic address (parameter, constant or global memory); null if there are none.
@@ -47,13 +52,15 @@ public:
   const unsigned rank;
   const uint32_t linear;
   const std::array<uint32_t, 3> position;
+  const unsigned numWarps;
   MemoryRegion shared;
   std::vector<std::unique_ptr<Warp>> warps;
   /// One for each four warps; null until the first wgmma.
   std::vector<std::unique_ptr<WarpgroupState>> warpgroups;
   NamedBarriers barriers;
   MbarrierTable mbarriers;
-  unsigned registersFree = 0;
+  /// Registers that setmaxnreg.dec has given back and setmaxnreg.inc has not taken.
+  int64_t registersFree = 0;
 
 private:
   MemoryRegion *locate(const Access &access, Space &space, uint64_t &address, unsigned bytes, unsigned alignment);
@@ -80,6 +87,7 @@ public:
   uint64_t progress = 1;
 
 private:
+  bool runRound();
   void reportDeadlock();
   Actor nextActor = 0;
 };

@@ -7,6 +7,7 @@
 
 #include "tilec/Simulator/Report.h"
 #include <algorithm>
+#include <map>
 #include <vector>
 
 namespace tilec::simulator {
@@ -43,9 +44,16 @@ private:
 /// sees too: everything the proxy did itself, and what a fence.proxy.async covered.
 struct Knowledge {
   VectorClock generic, async;
+  /// Of other clusters, through atomics in global memory.
+  std::map<uint32_t, VectorClock> foreign;
   void join(const Knowledge &other) {
     generic.join(other.generic);
     async.join(other.async);
+    joinForeign(other);
+  }
+  void joinForeign(const Knowledge &other) {
+    for (const auto &[cluster, clock] : other.foreign)
+      foreign[cluster].join(clock);
   }
   void fenceProxy() { async.join(generic); }
 };
@@ -62,6 +70,15 @@ struct Access {
   bool atomic = false;
   const Knowledge *knows = nullptr;
 };
+
+/// What those learn who wait for the end of an asynchronous operation.
+inline Knowledge knowledgeAfter(const Access &access) {
+  Knowledge after = *access.knows;
+  after.generic.raise(access.actor, access.time);
+  if (access.proxy == Proxy::Async)
+    after.async.raise(access.actor, access.time);
+  return after;
+}
 
 } // namespace tilec::simulator
 

@@ -81,6 +81,7 @@ private:
 
   Report &report;
   std::vector<AccessRecord> records;
+  RecordId lastRecord = hostRecord;
   llvm::DenseMap<std::pair<uint64_t, const void *>, RecordId> recordOf;
   std::vector<std::vector<RecordId>> sets;
   std::map<std::pair<RecordId, RecordId>, RecordId> setOf;

@@ -3,6 +3,7 @@
 #define TILEC_SIMULATOR_PROGRAM_H
 
 #include "tilec/Simulator/Ptx.h"
+#include "llvm/ADT/DenseMap.h"
 #include <memory>
 
 namespace tilec::simulator {
@@ -35,6 +36,8 @@ struct Op {
   llvm::SmallVector<Slot, 4> uses, defs, predicateUses, predicateDefs;
   /// The handler keeps track of initialised registers itself.
   bool manualChecks = false;
+  /// The results are initialised where all operands are; reading an uninitialised one is no fault. For moves.
+  bool propagates = false;
   /// wgmma may use registers of which others are in flight.
   bool handlesPending = false;
   Space space = Space::Generic;
@@ -65,6 +68,14 @@ struct Program {
   std::vector<std::pair<Slot, std::string>> specials;
   /// Declared registers come first, then constants and special registers.
   std::vector<std::string> slotNames, predicateNames;
+  /// The slot or predicate of each register of the kernel, and those that results go to which nobody wants.
+  std::vector<Slot> slotOf;
+  Slot sinkSlot = 0, sinkPredicate = 0;
+  /// In the variable's own space; shared memory as the block of rank 0 sees it.
+  llvm::DenseMap<const PtxVariable *, uint64_t> addressOf;
+
+  /// Registers of a thread at launch, as ptxas may use (PTX ISA, ".maxnreg"; a quarter of 64K for each warp scheduler).
+  unsigned launchRegisters = 0;
 
   /// Bytes of static shared memory; dynamic shared memory begins at `dynamicShared`.
   uint32_t staticShared = 0, dynamicShared = 0;

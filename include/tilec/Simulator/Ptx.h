@@ -39,14 +39,14 @@ struct PtxVariable {
 
 struct Operand {
   enum class Kind : uint8_t {
-    Register, // `index`: register of the kernel; `negated`: !%p
+    Register, // `index`: register of the kernel; `negated`: !%p; `bits`: offset, inside an Address
     Special,  // `name`: %tid.x
     Integer,  // `bits`
     Float32,  // `bits`: 0fXXXXXXXX
     Float64,  // `bits`: 0dX..., or a decimal number
     Variable, // `index`: variable of the module, or of the kernel from `kernelVariable` on; plus `bits`
     Label,    // `index`: instruction
-    Address,  // [elements[0] + bits, elements[1]...]: elements[0] is Register, Variable or Integer
+    Address,  // [elements[0], elements[1]...]: elements[0] is Register, Variable or Integer
     Vector,   // {elements}
     Pair,     // elements[0] | elements[1]
     Sink      // _

@@ -33,7 +33,7 @@ struct Options {
   /// Counts of bank conflicts and sectors.
   bool count = false;
   /// Warp instructions without any progress elsewhere after which a launch is given up as hanging.
-  uint64_t maximumInstructions = uint64_t(1) << 32;
+  uint64_t maximumInstructions = 50000000;
   /// Faults after which a launch ends.
   unsigned maximumFaults = 20;
   /// Called after each cluster with the number of blocks done.

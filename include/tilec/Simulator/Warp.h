@@ -57,6 +57,8 @@ public:
   /// Moves lanes of the current fragment to `target`, the others behind the instruction.
   void branch(LaneMask taken, uint32_t target);
   void exit(LaneMask lanes);
+  const std::vector<Fragment> &allFragments() const { return fragments; }
+  std::vector<Fragment> &allFragments() { return fragments; }
 
   // Initialised registers and registers in flight.
   LaneMask &defined(Slot slot) { return definedLanes[slot]; }
@@ -68,6 +70,9 @@ public:
 
   /// What this warp knows, and its own time.
   Knowledge knows;
+  /// What it knew at its last fence, and what relaxed atomics have read that the next fence makes known (PTX ISA,
+  /// "Memory Consistency Model", release and acquire patterns).
+  Knowledge fenced, observed;
   Actor actor = 0;
   Time time() const { return knows.generic[actor]; }
   void advance() { knows.generic.raise(actor, time() + 1); }
@@ -77,12 +82,14 @@ public:
   const unsigned index;
   /// Of lane 0.
   const unsigned firstThread;
+  /// The phase of the cluster's barrier at this warp's last arrival.
+  uint64_t clusterPhase = 0;
   /// setmaxnreg: registers of a thread now.
   unsigned registerBudget = 0;
   std::vector<uint8_t> local;
 
 private:
-  bool checkOperands(const Op &op, LaneMask lanes);
+  void checkOperands(const Op &op, LaneMask lanes);
   void defineResults(const Op &op, LaneMask lanes);
   int choose() const;
   void merge();

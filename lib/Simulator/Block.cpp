@@ -1,0 +1,135 @@
+// A block: its threads, and checked access to memory.
+#include "tilec/Simulator/Block.h"
+
+#include "llvm/Support/MathExtras.h"
+#include <cstring>
+
+using namespace tilec::simulator;
+
+static unsigned threadsOf(const Launch &launch) { return launch.block[0] * launch.block[1] * launch.block[2]; }
+
+static uint64_t sharedBytes(const LaunchState &state) {
+  uint64_t end = state.launch.dynamicShared ? state.program.dynamicShared + uint64_t(state.launch.dynamicShared)
+                                            : sharedBase + uint64_t(state.program.staticShared);
+  return end - sharedBase;
+}
+
+Block::Block(Cluster &cluster, unsigned rank, uint32_t linear, std::array<uint32_t, 3> position)
+    : cluster(cluster), state(cluster.state), rank(rank), linear(linear), position(position),
+      numWarps(llvm::divideCeil(threadsOf(cluster.state.launch), laneCount)),
+      shared(uint64_t(rank) * sharedBlockStride + sharedBase, sharedBytes(cluster.state), "shared memory") {
+  unsigned threads = threadsOf(state.launch);
+  for (unsigned warp = 0; warp < numWarps; ++warp) {
+    unsigned first = warp * laneCount, count = std::min(threads - first, laneCount);
+    LaneMask lanes = static_cast<LaneMask>((uint64_t(1) << count) - 1);
+    warps.push_back(std::make_unique<Warp>(*this, state.program, warp, lanes, first));
+  }
+  warpgroups.resize(llvm::divideCeil(numWarps, 4u));
+}
+
+Space Block::resolve(Space space, uint64_t &address) {
+  if (space != Space::Generic)
+    return space;
+  uint64_t window = address / windowBytes * windowBytes;
+  Space found = window == sharedWindow      ? Space::Shared
+                : window == parameterWindow ? Space::Parameter
+                : window == constantWindow  ? Space::Constant
+                : window == localWindow     ? Space::Local
+                                            : Space::Global;
+  if (found != Space::Global)
+    address -= window;
+  return found;
+}
+
+// The region that holds the range, or null after reporting why there is none.
+MemoryRegion *Block::locate(const Access &access, Space &space, uint64_t &address, unsigned bytes, unsigned alignment) {
+  space = resolve(space, address);
+  Fault fault;
+  fault.site = access.site;
+  auto report = [&](FaultKind kind, std::string message) -> MemoryRegion * {
+    fault.kind = kind;
+    fault.message = std::move(message);
+    state.report.add(std::move(fault));
+    return nullptr;
+  };
+  if (address % alignment)
+    return report(FaultKind::Misaligned, "the address " + std::to_string(address) + " of " + std::to_string(bytes) +
+                                             " bytes is no multiple of " + std::to_string(alignment));
+  if (space == Space::Shared) {
+    Block *owner = cluster.owner(address);
+    if (owner && owner->shared.contains(address, bytes))
+      return &owner->shared;
+    return report(FaultKind::OutOfBounds, "shared memory has " + std::to_string(shared.bytes.size()) +
+                                              " bytes; this touches " + std::to_string(bytes) + " at " +
+                                              std::to_string(int64_t(address) - int64_t(shared.base)));
+  }
+  if (space != Space::Global)
+    return report(FaultKind::Unsupported, "this instruction cannot access this space");
+  if (MemoryRegion *region = state.memory.find(address, bytes))
+    return region;
+  return report(FaultKind::OutOfBounds,
+                std::to_string(bytes) + " bytes in global memory, " + state.memory.describe(address));
+}
+
+bool Block::read(const Access &access, Space space, uint64_t address, void *data, unsigned bytes, unsigned alignment) {
+  MemoryRegion *region = locate(access, space, address, bytes, alignment);
+  if (!region)
+    return false;
+  uint64_t offset = address - region->base;
+  state.checker.read(*region, offset, bytes, access,
+                     space == Space::Shared ? FaultKind::SharedRace : FaultKind::GlobalRace);
+  std::memcpy(data, &region->bytes[offset], bytes);
+  return true;
+}
+
+bool Block::write(const Access &access, Space space, uint64_t address, const void *data, unsigned bytes,
+                  unsigned alignment) {
+  MemoryRegion *region = locate(access, space, address, bytes, alignment);
+  if (!region)
+    return false;
+  uint64_t offset = address - region->base;
+  state.checker.write(*region, offset, bytes, static_cast<const uint8_t *>(data), access,
+                      space == Space::Shared ? FaultKind::SharedRace : FaultKind::GlobalRace);
+  std::memcpy(&region->bytes[offset], data, bytes);
+  return true;
+}
+
+Mbarrier *Block::findMbarrier(const Access &access, Space space, uint64_t address) {
+  MemoryRegion *region = locate(access, space, address, 8, 8);
+  if (!region)
+    return nullptr;
+  Mbarrier *found = space == Space::Shared ? cluster.owner(address)->mbarriers.find(address) : nullptr;
+  if (!found) {
+    Fault fault;
+    fault.kind = FaultKind::BarrierMisuse;
+    fault.site = access.site;
+    fault.message =
+        "there is no initialised mbarrier at byte " + std::to_string(address - region->base) + " of shared memory";
+    state.report.add(std::move(fault));
+    return nullptr;
+  }
+  Access atomic = access;
+  atomic.atomic = true;
+  uint64_t offset = address - region->base;
+  state.checker.write(*region, offset, 8, &region->bytes[offset], atomic, FaultKind::SharedRace);
+  return found;
+}
+
+const uint8_t *Block::tensorMapBytes(uint64_t address) {
+  constexpr unsigned mapBytes = 128;
+  auto inside = [&](const std::vector<uint8_t> &bytes) {
+    return address <= bytes.size() && bytes.size() - address >= mapBytes ? &bytes[address] : nullptr;
+  };
+  switch (resolve(Space::Generic, address)) {
+  case Space::Parameter:
+    return inside(state.launch.parameters);
+  case Space::Constant:
+    return inside(state.program.constantBytes);
+  case Space::Global:
+    if (MemoryRegion *region = state.memory.find(address, mapBytes))
+      return &region->bytes[address - region->base];
+    return nullptr;
+  default:
+    return nullptr;
+  }
+}

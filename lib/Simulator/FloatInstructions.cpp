@@ -1,0 +1,228 @@
+// Floating-point arithmetic (PTX ISA, "Floating Point Instructions"). NaN results of f32 are the canonical NaN.
+#include "Lanes.h"
+
+#include "HalfInstructions.h"
+#include "tilec/Simulator/FloatFormat.h"
+#include "llvm/ADT/StringSwitch.h"
+#include <cmath>
+
+using namespace tilec::simulator;
+
+namespace {
+template <typename T> T canonical(T value) {
+  if (value == value)
+    return value;
+  return fromBits<T>(formatInfo(sizeof(T) == 4 ? FloatFormat::F32 : FloatFormat::F64).nan);
+}
+
+struct Add {
+  template <typename T> static T apply(T a, T b) { return a + b; }
+};
+struct Subtract {
+  template <typename T> static T apply(T a, T b) { return a - b; }
+};
+struct Multiply {
+  template <typename T> static T apply(T a, T b) { return a * b; }
+};
+struct MultiplyAdd {
+  template <typename T> static T apply(T a, T b, T c) { return std::fma(a, b, c); }
+};
+struct Divide {
+  template <typename T> static T apply(T a, T b) { return a / b; }
+};
+struct Reciprocal {
+  template <typename T> static T apply(T a) { return T(1) / a; }
+};
+struct SquareRoot {
+  template <typename T> static T apply(T a) { return std::sqrt(a); }
+};
+// Approximations: PTX allows an error, the simulator gives the nearest value.
+struct ReciprocalRoot {
+  template <typename T> static T apply(T a) { return static_cast<T>(1 / std::sqrt(static_cast<double>(a))); }
+};
+struct Exp2 {
+  template <typename T> static T apply(T a) { return static_cast<T>(std::exp2(static_cast<double>(a))); }
+};
+struct Log2 {
+  template <typename T> static T apply(T a) { return static_cast<T>(std::log2(static_cast<double>(a))); }
+};
+struct Sine {
+  template <typename T> static T apply(T a) { return static_cast<T>(std::sin(static_cast<double>(a))); }
+};
+struct Cosine {
+  template <typename T> static T apply(T a) { return static_cast<T>(std::cos(static_cast<double>(a))); }
+};
+struct HyperbolicTangent {
+  template <typename T> static T apply(T a) { return static_cast<T>(std::tanh(static_cast<double>(a))); }
+};
+// -0 is less than +0; a NaN gives way to a number.
+template <bool maximum> struct Extremum {
+  template <typename T> static T apply(T a, T b) {
+    if (a != a || b != b)
+      return a != a ? b : a;
+    if (a == b)
+      return std::signbit(a) == maximum ? b : a;
+    return (a < b) == maximum ? b : a;
+  }
+};
+template <bool maximum> struct ExtremumNaN {
+  template <typename T> static T apply(T a, T b) { return a != a || b != b ? T(NAN) : Extremum<maximum>::apply(a, b); }
+};
+struct CopySign {
+  // copysign d, a, b: the sign of a and the magnitude of b.
+  template <typename T> static T apply(T a, T b) { return std::copysign(b, a); }
+};
+
+float flushed(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value; }
+
+template <typename Operation, typename T, unsigned operands, bool flush, bool saturate>
+Flow compute(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  const uint64_t *b = warp.lanes(op.uses[operands > 1 ? 1 : 0]);
+  const uint64_t *c = warp.lanes(op.uses[operands > 2 ? 2 : 0]);
+  auto read = [](uint64_t bits) {
+    if constexpr (flush && sizeof(T) == 4)
+      return flushed(fromBits<T>(bits));
+    else
+      return fromBits<T>(bits);
+  };
+  forLanes(lanes, [=](unsigned lane) {
+    T value;
+    if constexpr (operands == 1)
+      value = Operation::apply(read(a[lane]));
+    else if constexpr (operands == 2)
+      value = Operation::apply(read(a[lane]), read(b[lane]));
+    else
+      value = Operation::apply(read(a[lane]), read(b[lane]), read(c[lane]));
+    if constexpr (flush && sizeof(T) == 4)
+      value = flushed(value);
+    if constexpr (saturate)
+      value = value > 0 ? std::min(value, T(1)) : T(0);
+    d[lane] = toBits(canonical(value));
+  });
+  return Flow::Next;
+}
+
+template <typename Operation, unsigned operands> Execute functionFor(const Decoder &d, PtxType type) {
+  bool flush = d.instruction->has("ftz"), saturate = d.instruction->has("sat");
+  if (type.bits == 64)
+    return compute<Operation, double, operands, false, false>;
+  if (saturate)
+    return flush ? compute<Operation, float, operands, true, true> : compute<Operation, float, operands, false, true>;
+  return flush ? compute<Operation, float, operands, true, false> : compute<Operation, float, operands, false, false>;
+}
+
+template <typename Operation, unsigned operands> bool decodeOperation(Decoder &d, PtxType type) {
+  d.op->execute = functionFor<Operation, operands>(d, type);
+  return decodeMap(d, type, operands);
+}
+
+//===----------------------------------------------------------------------===//
+// Directed rounding of f32: the sum is rounded to odd in double precision, then as wanted
+//===----------------------------------------------------------------------===//
+
+// data[0]: Rounding, data[1]: 0 a + b, 1 a - b, 2 a * b, 3 a * b + c.
+Flow computeDirected(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
+  const uint64_t *c = warp.lanes(op.uses.back());
+  forLanes(lanes, [&](unsigned lane) {
+    double x = fromBits<float>(a[lane]), y = fromBits<float>(b[lane]), z = fromBits<float>(c[lane]);
+    double exact = op.data[1] == 0   ? addToOdd(x, y)
+                   : op.data[1] == 1 ? addToOdd(x, -y)
+                   : op.data[1] == 2 ? x * y
+                                     : multiplyAddToOdd(x, y, z);
+    d[lane] = encodeFloat(FloatFormat::F32, decodeFloat(FloatFormat::F64, toBits(exact)), Rounding(op.data[0]));
+  });
+  return Flow::Next;
+}
+
+bool decodeDirected(Decoder &d, PtxType type, llvm::StringRef rounding) {
+  llvm::StringRef name = d.instruction->name;
+  int code =
+      llvm::StringSwitch<int>(name).Case("add", 0).Case("sub", 1).Case("mul", 2).Cases({"fma", "mad"}, 3).Default(-1);
+  if (type.bits != 32 || code < 0 || d.instruction->has("sat") || d.instruction->has("ftz"))
+    return d.fail("the simulator does not know this rounding here");
+  d.op->execute = computeDirected;
+  d.op->data[0] = static_cast<uint64_t>(rounding == "rz"   ? Rounding::Zero
+                                        : rounding == "rp" ? Rounding::Up
+                                                           : Rounding::Down);
+  d.op->data[1] = code;
+  return decodeMap(d, type, code == 3 ? 3 : 2);
+}
+
+//===----------------------------------------------------------------------===//
+// Signs and decoding
+//===----------------------------------------------------------------------===//
+
+// abs and neg touch the sign alone; data[0]: the bits kept, data[1]: the bits turned.
+template <bool flush> Flow changeSign(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  forLanes(lanes, [&](unsigned lane) {
+    uint64_t bits = flush ? toBits(flushed(fromBits<float>(a[lane]))) : a[lane];
+    d[lane] = (bits & op.data[0]) ^ op.data[1];
+  });
+  return Flow::Next;
+}
+
+bool decodeSign(Decoder &d, PtxType type, bool negate) {
+  uint64_t sign = uint64_t(1) << (type.bits - 1), all = sign | (sign - 1);
+  d.op->data[0] = negate ? all : sign - 1;
+  d.op->data[1] = negate ? sign : 0;
+  d.op->execute = d.instruction->has("ftz") && type.bits == 32 ? changeSign<true> : changeSign<false>;
+  return decodeMap(d, type, 1);
+}
+
+template <bool maximum> bool decodeExtremum(Decoder &d, PtxType type) {
+  if (d.instruction->has("xorsign"))
+    return d.fail("the simulator does not know .xorsign here");
+  return d.instruction->has("NaN") ? decodeOperation<ExtremumNaN<maximum>, 2>(d, type)
+                                   : decodeOperation<Extremum<maximum>, 2>(d, type);
+}
+
+using FloatDecoder = bool (*)(Decoder &, PtxType);
+FloatDecoder findDecoder(llvm::StringRef name) {
+  return llvm::StringSwitch<FloatDecoder>(name)
+      .Case("add", decodeOperation<Add, 2>)
+      .Case("sub", decodeOperation<Subtract, 2>)
+      .Case("mul", decodeOperation<Multiply, 2>)
+      .Cases({"fma", "mad"}, decodeOperation<MultiplyAdd, 3>)
+      .Case("div", decodeOperation<Divide, 2>)
+      .Case("rcp", decodeOperation<Reciprocal, 1>)
+      .Case("sqrt", decodeOperation<SquareRoot, 1>)
+      .Case("rsqrt", decodeOperation<ReciprocalRoot, 1>)
+      .Case("ex2", decodeOperation<Exp2, 1>)
+      .Case("lg2", decodeOperation<Log2, 1>)
+      .Case("sin", decodeOperation<Sine, 1>)
+      .Case("cos", decodeOperation<Cosine, 1>)
+      .Case("tanh", decodeOperation<HyperbolicTangent, 1>)
+      .Case("copysign", decodeOperation<CopySign, 2>)
+      .Case("min", decodeExtremum<false>)
+      .Case("max", decodeExtremum<true>)
+      .Case("abs", [](Decoder &d, PtxType type) { return decodeSign(d, type, false); })
+      .Case("neg", [](Decoder &d, PtxType type) { return decodeSign(d, type, true); })
+      .Default(nullptr);
+}
+} // namespace
+
+bool tilec::simulator::decodeFloatArithmetic(Decoder &d) {
+  std::optional<PtxType> type = lastType(d);
+  if (!type)
+    return false;
+  if (!isFloat(*type))
+    return d.fail("expected a floating-point type");
+  if (type->bits == 16)
+    return decodeHalf(d);
+  llvm::StringRef rounding = d.oneOf({"rz", "rm", "rp"});
+  if (!rounding.empty())
+    return decodeDirected(d, *type, rounding);
+  FloatDecoder decode = findDecoder(d.instruction->name);
+  return decode ? decode(d, *type) : d.fail("there is no floating-point form in the simulator");
+}
+
+void tilec::simulator::addFloatInstructions(InstructionTable &table) {
+  for (llvm::StringRef name : {"fma", "rcp", "sqrt", "rsqrt", "ex2", "lg2", "sin", "cos", "tanh", "copysign"})
+    table[name] = decodeFloatArithmetic;
+}
