@@ -68,21 +68,23 @@ int64_t bytesInFlight(const Streams &streams, const Machine &machine, int64_t ve
 }
 
 // Vectors of 16 bytes for each thread. A block whose loads all come first overlaps with others at any time: one vector
-// while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight.
+// while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight, at least
+// two.
 int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
   if (!streams.loops)
     return vectors <= blockThreads ? 1 : 2;
-  int64_t perThread = 1;
+  int64_t perThread = 2;
   while (bytesInFlight(streams, machine, perThread) < machine.bytesInFlight() &&
          2 * perThread * vectorBytes / streams.elementBytes <= maxElements)
     perThread *= 2;
   return perThread;
 }
 
-// Iterations are rows or the like if a single range of numbers counts them, and none waits for another.
+// Iterations are rows or the like if numbers alone count them.
 bool hasIndependentRows(tile::KernelOp kernel) {
   SmallVector<tile::ParallelOp> stages(kernel.getOps<tile::ParallelOp>());
-  return stages.size() == 1 && stages.front().getLower().size() == 1 && stages.front().getTiles()[0] == 0;
+  return stages.size() == 1 && !stages.front().getLower().empty() &&
+         llvm::all_of(stages.front().getTiles(), [](int64_t tile) { return tile == 0; });
 }
 
 // A loop that only reads: several turns at once keep enough on its way even with one block on each multiprocessor.
@@ -125,6 +127,13 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
     warps = 1;
   // Tiles that only arithmetic makes may be larger than what memory sees.
   warps = std::max(warps, warpsFor(streams.elements, maxElements));
+  // Long rows fill all registers: fewer threads have fewer registers for anything else.
+  auto fits = [&](int64_t warps) {
+    int64_t elements = llvm::divideCeil(streams.elements, warps * lanes);
+    return otherRegisters + elements + elements / 2 <= machine.registers / (warps * lanes);
+  };
+  while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
+    warps /= 2;
   unrollReadingLoops(kernel, machine, warps * lanes);
   int64_t rows = blockThreads / (warps * lanes);
   return {warps, independentRows && rows > 1 ? rows : 1};

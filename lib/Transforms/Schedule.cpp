@@ -63,7 +63,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     // Groups of a kernel without products take an iteration each, side by side.
     bool sideBySide = number("groups") > 1 && number("raster") == 0;
     if (sideBySide)
-      grid = hostOperation(kernel.getContext(), "ceil_div", {grid, builder.getI64IntegerAttr(number("groups"))});
+      grid = gridOfGroups(grid, number("groups"));
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -73,12 +73,14 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       if (&op != parallel)
         op.moveBefore(body, body->end());
     builder.setInsertionPointToEnd(body);
+    Value block = tilegpu::BlockIdOp::create(builder, parallel.getLoc(), builder.getIndexType(), 0);
+    if (sideBySide) {
+      body = guard(builder, parallel, number("groups"), block);
+      builder.setInsertionPointToStart(body);
+    }
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
-    SmallVector<Value> iteration = sideBySide ? decodeOfGroup(builder, parallel, number("groups"))
-                                              : decode(builder, parallel, raster ? raster.getInt() : number("raster"),
-                                                       /*pinned=*/raster != nullptr);
-    if (sideBySide)
-      body = guard(builder, parallel, iteration.front());
+    SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
+                                          /*pinned=*/raster != nullptr);
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
       argument.replaceAllUsesWith(value);
@@ -102,32 +104,39 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return product;
   }
 
-  // The iteration of this group in a single range.
-  static SmallVector<Value> decodeOfGroup(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups) {
-    Location loc = parallel.getLoc();
-    Type index = builder.getIndexType();
-    Value block = tilegpu::BlockIdOp::create(builder, loc, index, 0);
-    Value first = arith::MulIOp::create(builder, loc, block, arith::ConstantIndexOp::create(builder, loc, groups));
-    Value number = arith::AddIOp::create(builder, loc, first, tilegpu::GroupOp::create(builder, loc, index));
-    return {builder.createOrFold<arith::AddIOp>(loc, number, parallel.getLower().front())};
+  // Iterations are counted in 32 bits: from 2^32 on the grid is larger than any launch takes.
+  static Attribute gridOfGroups(Attribute iterations, int64_t groups) {
+    Builder builder(iterations.getContext());
+    auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+    Attribute blocks = hostOperation(builder.getContext(), "ceil_div", {iterations, constant(groups)});
+    Attribute excess = hostOperation(builder.getContext(), "sub", {iterations, constant(int64_t(1) << 31)});
+    return hostOperation(builder.getContext(), "max", {blocks, excess});
   }
 
-  // The last block has groups without an iteration.
-  static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, Value iteration) {
+  // Replaces the block's number by that of the group's iteration. The last block has groups without one.
+  static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups, Value &number) {
     Location loc = parallel.getLoc();
-    Value exists =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, iteration, parallel.getUpper().front());
+    Value first = arith::MulIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, groups));
+    Value group = tilegpu::GroupOp::create(builder, loc, builder.getIndexType());
+    number = arith::AddIOp::create(builder, loc, first, group);
+    Value count;
+    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper())) {
+      Value size = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
+      count = count ? builder.createOrFold<arith::MulIOp>(loc, count, size) : size;
+    }
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, count);
     return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
   }
 
-  static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, int64_t raster, bool pinned) {
+  static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, Value number, int64_t raster,
+                                   bool pinned) {
     Location loc = parallel.getLoc();
     Decoder decoder{builder, loc};
     unsigned count = parallel.getLower().size();
     SmallVector<Value> sizes, numbers(count), result;
     for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
       sizes.push_back(decoder.narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
-    Value rest = decoder.narrow(tilegpu::BlockIdOp::create(builder, loc, builder.getIndexType(), 0));
+    Value rest = decoder.narrow(number);
     ArrayRef<int64_t> tiles = parallel.getTiles();
     unsigned remaining = count;
     if (raster > 1 && count >= 2 && (pinned || (tiles[count - 1] > 0 && tiles[count - 2] > 0))) {
