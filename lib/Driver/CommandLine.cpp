@@ -261,6 +261,26 @@ std::vector<std::string> getEnvironmentFlags() {
   return result;
 }
 
+/// About the first argument that nothing takes: a second input, or an option that there is not.
+std::string describeExtra(const CLI::App &app, StringRef input) {
+  std::string word = app.remaining().front();
+  if (word.front() != '-')
+    return ("one input at a time: found `" + word + "` after `" + input + "`").str();
+  std::string name = StringRef(word).split('=').first.str(), best;
+  unsigned nearest = 4;
+  for (const CLI::Option *option : app.get_options()) {
+    for (const std::string &known : option->get_lnames()) {
+      unsigned distance = StringRef(name).ltrim('-').edit_distance(known, /*AllowReplacements=*/true, nearest);
+      if (distance < nearest && !option->get_group().empty()) {
+        nearest = distance;
+        best = "--" + known;
+      }
+    }
+  }
+  return "unknown option `" + word + "`; " +
+         (best.empty() ? "`tilec --help` lists the options" : "did you mean `" + best + "`?");
+}
+
 /// Replaces `@FILE` by the words of the file, quoted as for a shell; files may name others, relative to themselves.
 /// Returns what is wrong, or nothing.
 std::string expandResponseFiles(std::vector<std::string> &words) {
@@ -309,6 +329,8 @@ std::optional<ExitStatus> parseCommandLine(StringRef program, std::vector<std::s
   } catch (const CLI::CallForHelp &) {
     out << app.help();
     return ExitStatus::Success;
+  } catch (const CLI::ExtrasError &) {
+    return complain(err, describeExtra(app, compile.input));
   } catch (const CLI::ParseError &error) {
     return complain(err, error.what());
   }

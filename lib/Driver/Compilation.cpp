@@ -194,7 +194,7 @@ bool Compilation::writeOutputs() {
     printRemarks();
   if (!options.dependencies.path.empty())
     files.add(options.dependencies.path, formatDependencyFile());
-  return files.write(out, diagnostics);
+  return files.verify(sources, diagnostics) && files.write(out, diagnostics);
 }
 
 std::string Compilation::printModule() const {

@@ -47,6 +47,8 @@ bool Compilation::assemble() {
     status = ExitStatus::ToolFailed;
     if (result.status == AssemblerResult::Status::Missing)
       diagnostics.report({}, diag::err_ptxas_missing);
+    else if (result.status == AssemblerResult::Status::NotRun)
+      diagnostics.report({}, diag::err_ptxas_not_run) << result.log;
     else
       diagnostics.report({}, diag::err_ptxas_failed)
           << writeReproducer(options, sources, "ptxas failed", result.log + "\n" + *ptx);

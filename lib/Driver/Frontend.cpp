@@ -12,10 +12,18 @@ using namespace llvm;
 
 namespace tilec {
 
+/// Programs are text: a file with a zero byte is something else, and every line of it would be an error.
+static bool isText(const MemoryBuffer &buffer) { return !buffer.getBuffer().contains('\0'); }
+static constexpr StringLiteral notText = "it is not a text file";
+
 FileID loadInput(const CompileOptions &options, SourceManager &sources, DiagnosticEngine &diagnostics) {
   auto buffer = MemoryBuffer::getFileOrSTDIN(options.input, /*IsText=*/true);
   if (!buffer) {
     diagnostics.report({}, diag::err_cannot_read_file) << options.input << buffer.getError().message();
+    return {};
+  }
+  if (!isText(**buffer)) {
+    diagnostics.report({}, diag::err_cannot_read_file) << options.input << notText;
     return {};
   }
   StringRef name = options.input == "-" ? StringRef("<stdin>") : StringRef(options.input);
@@ -63,8 +71,8 @@ FileID Frontend::loadImport(StringRef path, FileID importer, SourceLoc importLoc
     if (file.isValid())
       return file;
     auto buffer = MemoryBuffer::getFile(candidate, /*IsText=*/true);
-    if (!buffer) {
-      error = buffer.getError().message();
+    if (!buffer || !isText(**buffer)) {
+      error = buffer ? notText.str() : buffer.getError().message();
       return {};
     }
     file = sources.addBuffer(std::move(*buffer), candidate, importLoc);

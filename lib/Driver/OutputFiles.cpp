@@ -75,6 +75,38 @@ std::string escapeForMake(StringRef name) {
 
 } // namespace
 
+bool OutputFiles::verify(const SourceManager &sources, DiagnosticEngine &diagnostics) const {
+  for (auto [index, file] : enumerate(files)) {
+    if (file.path == "-" || isSpecialFile(file.path))
+      continue;
+    StringRef reason;
+    for (uint32_t source = 0; source < sources.getNumFiles(); ++source)
+      if (StringRef name = sources.getName(FileID{source});
+          !name.starts_with("<") && sys::fs::equivalent(name, file.path))
+        reason = "it is a source of this compilation";
+    for (const File &other : ArrayRef(files).take_front(index))
+      if (other.path == file.path)
+        reason = "two outputs have this name";
+    if (reason.empty())
+      continue;
+    diagnostics.report({}, diag::err_cannot_write_file) << file.path << reason;
+    return false;
+  }
+  return true;
+}
+
+/// Empty, or why the text did not reach its destination. Otherwise LLVM would end the program when it closes the
+/// stream.
+static std::string writeTo(raw_ostream &stream, StringRef content) {
+  stream << content;
+  stream.flush();
+  if (&stream != &outs())
+    return "";
+  std::string message = outs().has_error() ? outs().error().message() : "";
+  outs().clear_error();
+  return message;
+}
+
 bool OutputFiles::write(raw_ostream &standardOutput, DiagnosticEngine &diagnostics) {
   auto report = [&](const File &file, const std::string &message) {
     if (!message.empty())
@@ -85,11 +117,12 @@ bool OutputFiles::write(raw_ostream &standardOutput, DiagnosticEngine &diagnosti
   for (auto [file, temporary] : zip(files, pending))
     if (file.path != "-" && !isSpecialFile(file.path) && !report(file, temporary.create(file.path, file.content)))
       return false;
+  for (const File &file : files)
+    if (file.path == "-" && !report({"standard output", ""}, writeTo(standardOutput, file.content)))
+      return false;
   for (auto [index, file] : enumerate(files)) {
-    if (file.path == "-") {
-      standardOutput << file.content;
-    } else if (!report(file,
-                       isSpecialFile(file.path) ? writeInPlace(file.path, file.content) : pending[index].keep())) {
+    if (file.path != "-" &&
+        !report(file, isSpecialFile(file.path) ? writeInPlace(file.path, file.content) : pending[index].keep())) {
       for (const File &written : ArrayRef(files).take_front(index))
         if (written.path != "-" && !isSpecialFile(written.path))
           if (std::error_code error = sys::fs::remove(written.path))

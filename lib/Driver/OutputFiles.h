@@ -14,6 +14,9 @@ public:
   /// Adds a file; `-` is standard output.
   void add(llvm::StringRef path, std::string content) { files.push_back({path.str(), std::move(content)}); }
 
+  /// Whether no output replaces a source and no two have one name. Otherwise reports it.
+  bool verify(const SourceManager &sources, DiagnosticEngine &diagnostics) const;
+
   /// Writes every file under a temporary name beside its place and then renames all, so that no reader sees half a
   /// file and a failure leaves nothing. False after reporting an error.
   bool write(llvm::raw_ostream &standardOutput, DiagnosticEngine &diagnostics);

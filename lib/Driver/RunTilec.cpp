@@ -50,6 +50,16 @@ bool applyWarnings(const CommandLine &commandLine, WarningOptions &warnings) {
   return true;
 }
 
+/// Answers that do not reach standard output are a failure; LLVM would end the program with a message of its own.
+ExitStatus finishOutput(ExitStatus status) {
+  outs().flush();
+  if (!outs().has_error())
+    return status;
+  errs() << "tilec: error: cannot write standard output: " << outs().error().message() << "\n";
+  outs().clear_error();
+  return ExitStatus::InputErrors;
+}
+
 } // namespace
 
 ExitStatus runTilec(ArrayRef<const char *> arguments) {
@@ -57,7 +67,7 @@ ExitStatus runTilec(ArrayRef<const char *> arguments) {
   CommandLine commandLine;
   std::vector<std::string> words(arguments.begin() + 1, arguments.end());
   if (auto status = parseCommandLine(sys::path::parent_path(program), std::move(words), commandLine, outs(), errs()))
-    return *status;
+    return finishOutput(*status);
 
   SourceManager sources;
   DiagnosticEngine diagnostics(sources);

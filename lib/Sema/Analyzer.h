@@ -63,6 +63,8 @@ private:
   // Names.cpp
   Symbol *find(llvm::StringRef name) const;
   SourceRange getPlace() const;
+  std::vector<std::string> axesInScope() const;
+  void offerInout(DiagnosticBuilder builder, const Tensor *tensor);
   Symbol *declare(const ast::Identifier &name, SymbolKind kind);
   /// `subscriptOf`: the size of the dimension that the name subscripts.
   Symbol *resolve(const ast::Identifier &name, const Expr *subscriptOf = nullptr);
@@ -118,6 +120,7 @@ private:
 
   // Calls.cpp
   Value checkCall(const ast::CallExpr *expr);
+  void reportMissingAxes(const ast::CallExpr *expr, const ast::NameExpr &name);
   Value checkCast(ScalarKind element, const ast::CallExpr *expr);
   Value checkElementwise(const ElementwiseBuiltin &builtin, const ast::CallExpr *expr);
   Value checkSelect(llvm::ArrayRef<Value> arguments, SourceRange range);
@@ -149,7 +152,10 @@ private:
   bool checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tensor, SourceRange range,
                        std::vector<Expr *> &subscripts, bool isLoad, bool hasElse);
   void warnWrongDimension(const ast::Expr *index, const Expr *subscript, Tensor *tensor, unsigned dimension,
-                          bool hasElse, SourceLoc elsePlace);
+                          bool hasElse, SourceLoc elsePlace, const ast::Expr *swapWith);
+  const Variable *rangedDimension(const Expr *subscript) const;
+  const ast::Expr *findSwapped(llvm::ArrayRef<ast::Expr *> indices, llvm::ArrayRef<Expr *> subscripts,
+                               const Tensor *tensor, size_t i) const;
   llvm::SmallVector<const Axis *, 4> axesOf(llvm::ArrayRef<Expr *> subscripts) const;
 
   // Functions.cpp

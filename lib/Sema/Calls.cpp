@@ -31,7 +31,7 @@ Value Analyzer::checkCall(const ast::CallExpr *expr) {
     if (const ElementwiseBuiltin *builtin = findElementwise(symbol->name))
       return checkElementwise(*builtin, expr);
     if (isAlongAxes(symbol->name))
-      report(expr->range, diag::err_needs_axes) << symbol->name << FixIt::insertion(name->range.end, "[k]");
+      reportMissingAxes(expr, *name);
     else
       report(expr->range, diag::err_not_a_function) << quote(name->range);
     return Value::error(expr->range);
@@ -39,6 +39,21 @@ Value Analyzer::checkCall(const ast::CallExpr *expr) {
     report(name->range, diag::err_not_a_function) << quote(name->range);
     return Value::error(expr->range);
   }
+}
+
+/// `sum(x)`: offers an axis that all operands have, the last one of the first.
+void Analyzer::reportMissingAxes(const ast::CallExpr *expr, const ast::NameExpr &name) {
+  Block ignored;
+  llvm::SaveAndRestore<Block *> savedOut(out, &ignored);
+  std::vector<Type> types;
+  for (const ast::Argument &argument : expr->arguments)
+    if (Value value = check(argument.value); !value.isError && value.expr)
+      types.push_back(value.expr->type);
+  std::string bracket = "[k]";
+  for (const Axis *axis : types.empty() ? llvm::ArrayRef<const Axis *>() : llvm::ArrayRef(types.front().axes))
+    if (llvm::all_of(types, [&](const Type &type) { return type.has(axis); }))
+      bracket = "[" + axis->name + "]";
+  report(expr->range, diag::err_needs_axes) << name.name.name << bracket << FixIt::insertion(name.range.end, bracket);
 }
 
 Value Analyzer::checkCast(ScalarKind element, const ast::CallExpr *expr) {

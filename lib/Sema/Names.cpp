@@ -75,6 +75,26 @@ static llvm::StringRef describe(const Symbol *symbol) {
   return "a name";
 }
 
+/// Functions that other languages have under other names.
+static llvm::StringRef adviseOnFunction(llvm::StringRef name) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> others[] = {
+      {"relu", "write `max(x, 0)`"},
+      {"fabs", "write `abs(x)`"},
+      {"fmax", "write `max(a, b)`"},
+      {"fmin", "write `min(a, b)`"},
+      {"ln", "write `log(x)`"},
+      {"where", "write `select(c, a, b)`"},
+      {"gelu", "write a function: `fn gelu(x: f32) -> f32 { 0.5 * x * (1 + erf(x * 0.7071067811865476)) }`"},
+      {"silu", "write a function: `fn silu(x: f32) -> f32 { x * sigmoid(x) }`"},
+      {"matmul", "write `dot[k](a, b)`"},
+      {"threadIdx", "a kernel says what is computed for a tile; the compiler spreads it over threads"},
+      {"blockIdx", "`t.index` is the number of a tile `t`"}};
+  for (const auto &[other, advice] : others)
+    if (name == other)
+      return advice;
+  return {};
+}
+
 /// In a tiled nest an unknown subscript is a typo or an axis that needs a loop, which is offered. The name is then
 /// poisoned in this scope, so that it is reported once.
 void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptOf) {
@@ -99,6 +119,8 @@ void Analyzer::reportUnknown(const ast::Identifier &name, const Expr *subscriptO
     builder << (llvm::isa<VariableRef>(subscriptOf) ? toString(subscriptOf) : std::string("N"));
   if (!similar.empty())
     builder << FixIt::replacement(name.range, similar);
+  else if (llvm::StringRef advice = adviseOnFunction(name.name); !advice.empty())
+    builder.note(name.range, diag::note_advice) << advice;
   if (const Symbol *hidden = globals.find(name.name))
     builder.note(hidden->range, diag::note_not_imported) << name.name;
   if (scope)
@@ -112,6 +134,36 @@ Symbol *Analyzer::resolve(const ast::Identifier &name, const Expr *subscriptOf) 
     return nullptr;
   }
   return symbol;
+}
+
+/// The axes in scope, outermost first.
+std::vector<std::string> Analyzer::axesInScope() const {
+  std::vector<const Axis *> axes;
+  for (const Scope *s = scope; s; s = s->getParent())
+    for (const auto &entry : s->getNames())
+      if (entry.getValue()->kind == SymbolKind::Axis)
+        axes.push_back(entry.getValue()->axis);
+  llvm::sort(axes, [](const Axis *a, const Axis *b) { return a->id < b->id; });
+  std::vector<std::string> names;
+  for (const Axis *axis : axes)
+    names.push_back(axis->name);
+  return names;
+}
+
+/// What other languages call a type, or a type with a similar name; empty if there is none.
+static llvm::StringRef suggestType(llvm::StringRef name) {
+  static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> others[] = {
+      {"float", "f32"},    {"double", "f64"},  {"half", "f16"},    {"float16", "f16"},  {"fp16", "f16"},
+      {"float32", "f32"},  {"fp32", "f32"},    {"float64", "f64"}, {"fp64", "f64"},     {"bfloat16", "bf16"},
+      {"int", "i32"},      {"int8", "i8"},     {"int16", "i16"},   {"int32", "i32"},    {"int64", "i64"},
+      {"int8_t", "i8"},    {"int32_t", "i32"}, {"int64_t", "i64"}, {"uint", "u32"},     {"uint8", "u8"},
+      {"uint8_t", "u8"},   {"uint16", "u16"},  {"uint32", "u32"},  {"uint32_t", "u32"}, {"uint64", "u64"},
+      {"uint64_t", "u64"}, {"char", "i8"},     {"byte", "u8"},     {"long", "i64"},     {"size_t", "index"},
+      {"boolean", "bool"}, {"e4m3", "f8e4m3"}, {"e5m2", "f8e5m2"}, {"fp8", "f8e4m3"},   {"float8_e4m3", "f8e4m3"}};
+  for (const auto &[other, ours] : others)
+    if (name == other)
+      return ours;
+  return {};
 }
 
 const Axis *Analyzer::resolveAxis(const ast::Identifier &name) {
@@ -133,13 +185,20 @@ const Axis *Analyzer::resolveAxis(const ast::Identifier &name) {
       builder << FixIt::insertion(function->name.range.end, ("[" + name.name + "]").str());
     return nullptr;
   }
-  report(name.range, diag::err_unknown_axis) << name.name;
+  std::string inScope;
+  for (const std::string &axis : axesInScope())
+    inScope += (inScope.empty() ? "`" : ", `") + axis + "`";
+  report(name.range, diag::err_unknown_axis) << name.name << (inScope.empty() ? std::string("there is none") : inScope);
   return nullptr;
 }
 
 std::optional<ScalarKind> Analyzer::resolveScalar(const ast::ScalarRef &scalar) {
   if (scalar.kind)
     return scalar.kind;
+  if (llvm::StringRef meant = suggestType(scalar.name.name); !meant.empty() && !find(scalar.name.name)) {
+    report(scalar.range, diag::err_unknown_name) << scalar.name.name << FixIt::replacement(scalar.range, meant);
+    return std::nullopt;
+  }
   Symbol *symbol = resolve(scalar.name);
   if (!symbol || symbol->kind == SymbolKind::Poison)
     return std::nullopt;

@@ -28,9 +28,10 @@ void Analyzer::declareParameters(const ast::KernelDecl *decl) {
       report(param.name.range, diag::err_scalar_output) << param.name.name;
     SymbolKind kind = !element ? SymbolKind::Poison : (isTensor ? SymbolKind::Tensor : SymbolKind::Variable);
     Symbol *symbol = declare(param.name, kind);
+    // Its shape declares dimensions in any case.
+    existingParams.push_back({&param, symbol});
     if (!element)
       continue;
-    existingParams.push_back({&param, symbol});
     if (isTensor) {
       auto *tensor = context.create<Tensor>();
       tensor->name = param.name.name.str();

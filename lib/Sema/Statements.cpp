@@ -211,8 +211,12 @@ void Analyzer::checkAssign(const ast::AssignStmt *stmt) {
     return;
   }
   DiagnosticBuilder builder = report(stmt->targetRange(), diag::err_not_assignable) << symbol->name;
-  if (symbol->range.isValid())
-    builder.note(symbol->range, diag::note_declared_here) << symbol->name;
+  if (!symbol->range.isValid())
+    return;
+  builder.note(symbol->range, diag::note_declared_here) << symbol->name;
+  SourceRange before(symbol->range.begin.advanced(-4), symbol->range.begin);
+  if (symbol->kind == SymbolKind::Variable && symbol->variable->kind == VariableKind::Let && text(before) == "let ")
+    builder << FixIt::replacement(before, "var ");
 }
 
 void Analyzer::checkVariableAssign(const ast::AssignStmt *stmt, Variable *variable) {
@@ -225,6 +229,13 @@ void Analyzer::checkVariableAssign(const ast::AssignStmt *stmt, Variable *variab
     auto *current = context.create<VariableRef>(stmt->target.range, variable, variable->type);
     value = combine(stmt->op, Value::of(current, stmt->target.range), value, stmt->range);
     value.range = written;
+    // No cast of the right side helps: arithmetic on narrow types gives a wider one.
+    ScalarKind element = variable->type.element;
+    if (!value.isError && value.expr && isFloat(element) && getBitWidth(element) < 32 &&
+        value.element() == ScalarKind::F32) {
+      report(written, diag::err_narrow_accumulator) << variable->name << getSpelling(element);
+      return;
+    }
   }
   Expr *converted = convertTo(value, variable->type.element);
   if (!converted || !requireOnLeft(converted, variable->type.axes, written, "`" + variable->name + "`"))

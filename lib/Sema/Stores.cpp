@@ -4,6 +4,13 @@
 using namespace tilec;
 using namespace tilec::sema;
 
+/// The repair that declares an `out` tensor `inout`.
+void Analyzer::offerInout(DiagnosticBuilder builder, const Tensor *tensor) {
+  SourceRange before(tensor->range.begin.advanced(-4), tensor->range.begin);
+  if (text(before) == "out ")
+    builder << FixIt::replacement(before, "inout ");
+}
+
 void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
   bool isTopLevel = !inParallel && enclosing.empty();
   if (isTopLevel && isAlgorithmLevel(stmt))
@@ -32,6 +39,7 @@ void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
   if (stmt->op != ast::AssignOp::Set) {
     if (tensor->access == TensorAccess::Out) {
       DiagnosticBuilder builder = report(stmt->targetRange(), diag::err_read_of_out) << tensor->name;
+      offerInout(builder, tensor);
       builder.note(tensor->range, diag::note_declared_here) << tensor->name;
       return;
     }
@@ -95,9 +103,7 @@ void Analyzer::checkAtomic(const ast::AssignStmt *stmt, Tensor *tensor, std::vec
   value.range = stmt->value->range;
   if (tensor->access == TensorAccess::Out) {
     DiagnosticBuilder builder = report(stmt->range, diag::err_atomic_into_out) << tensor->name;
-    llvm::StringRef before = text(SourceRange(tensor->range.begin.advanced(-4), tensor->range.begin));
-    if (before == "out ")
-      builder << FixIt::replacement(SourceRange(tensor->range.begin.advanced(-4), tensor->range.begin), "inout ");
+    offerInout(builder, tensor);
     builder.note(tensor->range, diag::note_declared_here) << tensor->name;
     return;
   }

@@ -17,7 +17,7 @@ llvm::SmallVector<const Axis *, 4> Analyzer::axesOf(llvm::ArrayRef<Expr *> subsc
 /// A bare axis from 0 to a dimension that subscripts another, shorter or unrelated dimension reads zeros (or drops
 /// stores) past its end: legal, and almost always a mistake. An `else` value says that it is meant.
 void Analyzer::warnWrongDimension(const ast::Expr *index, const Expr *subscript, Tensor *tensor, unsigned dimension,
-                                  bool hasElse, SourceLoc elsePlace) {
+                                  bool hasElse, SourceLoc elsePlace, const ast::Expr *swapWith) {
   const auto *positions = llvm::dyn_cast<AxisPositions>(subscript);
   if (!positions || hasElse || !llvm::isa<ast::NameExpr>(index))
     return;
@@ -35,9 +35,38 @@ void Analyzer::warnWrongDimension(const ast::Expr *index, const Expr *subscript,
   DiagnosticBuilder builder = report(index->range, diag::warn_axis_over_other_dimension)
                               << positions->axis->name << found->second.second << sizeName << tensor->name
                               << dimension + 1;
-  if (elsePlace.isValid())
+  if (swapWith)
+    builder << FixIt::replacement(index->range, text(swapWith->range))
+            << FixIt::replacement(swapWith->range, text(index->range));
+  else if (elsePlace.isValid())
     builder << FixIt::insertion(elsePlace, " else 0");
   builder.note(axis->range, diag::note_axis_ranges_over) << axis->name << found->second.second;
+}
+
+/// The size that a bare axis ranges over from 0; null for any other subscript.
+const Variable *Analyzer::rangedDimension(const Expr *subscript) const {
+  const auto *positions = llvm::dyn_cast_or_null<AxisPositions>(subscript);
+  const Axis *axis = positions ? positions->axis : nullptr;
+  while (axis && axis->rangeOf)
+    axis = axis->rangeOf;
+  auto found = axis ? axisDimensions.find(axis) : axisDimensions.end();
+  const auto *size = found == axisDimensions.end() ? nullptr : llvm::dyn_cast<VariableRef>(found->second.first);
+  return size ? size->variable : nullptr;
+}
+
+/// The subscript with which subscript `i` changed places: each ranges over the other's dimension.
+const ast::Expr *Analyzer::findSwapped(llvm::ArrayRef<ast::Expr *> indices, llvm::ArrayRef<Expr *> subscripts,
+                                       const Tensor *tensor, size_t i) const {
+  auto sizeOf = [&](size_t d) -> const Variable * {
+    const auto *size = d < tensor->shape.size() ? llvm::dyn_cast<VariableRef>(tensor->shape[d]) : nullptr;
+    return size ? size->variable : nullptr;
+  };
+  const Variable *mine = rangedDimension(subscripts[i]);
+  for (size_t j = 0; j < subscripts.size(); ++j)
+    if (j != i && mine && mine != sizeOf(i) && mine == sizeOf(j) && sizeOf(i) &&
+        rangedDimension(subscripts[j]) == sizeOf(i))
+      return indices[j];
+  return nullptr;
 }
 
 bool Analyzer::checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tensor, SourceRange range,
@@ -57,9 +86,12 @@ bool Analyzer::checkSubscripts(llvm::ArrayRef<ast::Expr *> indices, Tensor *tens
     Expr *subscript = toIndex(value);
     failed |= !subscript;
     subscripts.push_back(subscript);
-    if (subscript)
-      warnWrongDimension(index, subscript, tensor, i, hasElse, isLoad ? range.end.advanced(-1) : SourceLoc());
   }
+  for (auto [i, index] : llvm::enumerate(indices))
+    if (const ast::Expr *other = subscripts[i] ? findSwapped(indices, subscripts, tensor, i) : nullptr;
+        subscripts[i] && !(other && other->range.begin < index->range.begin))
+      warnWrongDimension(index, subscripts[i], tensor, i, hasElse, isLoad ? range.end.advanced(-1) : SourceLoc(),
+                         other);
   if (indices.size() != tensor->shape.size()) {
     DiagnosticBuilder builder = report(range, diag::err_rank) << tensor->name << tensor->shape.size() << indices.size();
     builder.note(tensor->range, diag::note_declared_here) << tensor->name;
@@ -89,6 +121,7 @@ Value Analyzer::checkIndex(const ast::IndexExpr *expr) {
       checkSubscripts(expr->indices, tensor, expr->range, subscripts, /*isLoad=*/true, expr->fallback != nullptr);
   if (tensor->access == TensorAccess::Out) {
     DiagnosticBuilder builder = report(expr->range, diag::err_read_of_out) << tensor->name;
+    offerInout(builder, tensor);
     builder.note(tensor->range, diag::note_declared_here) << tensor->name;
     good = false;
   }

@@ -1,5 +1,6 @@
 // The lexer.
 #include "tilec/Syntax/Lexer.h"
+#include "ForeignWords.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/ConvertUTF.h"
@@ -255,7 +256,9 @@ TokenKind Lexer::lexUnknown() {
   std::string shown = length == 0 || byte < 0x20 || byte == 0x7F ? "byte 0x" + llvm::utohexstr(byte, false, 2)
                                                                  : ("`" + text.substr(begin, length) + "`").str();
   position += std::max<size_t>(length, 1);
-  engine.report(rangeFrom(begin), diag::err_unexpected_character) << shown;
+  DiagnosticBuilder diagnostic = engine.report(rangeFrom(begin), diag::err_unexpected_character) << shown;
+  if (llvm::StringRef advice = adviseOn(text.substr(begin, 1)); !advice.empty())
+    diagnostic.note(rangeFrom(begin), diag::note_advice) << advice;
   while (!atEnd() && static_cast<unsigned char>(peek()) >= 0x80)
     ++position;
   return TokenKind::Error;

@@ -1,4 +1,5 @@
 // Parsing of files, declarations, parameters and types.
+#include "ForeignWords.h"
 #include "ParserImpl.h"
 
 using namespace tilec;
@@ -52,8 +53,12 @@ Decl *Parser::parseDecl() {
     break;
   }
   std::string found = describeToken(/*atLineEnd=*/false);
-  if (auto diagnostic = reportHere(diag::err_expected_declaration, /*atLineEnd=*/false))
+  llvm::StringRef meant = at(TokenKind::Identifier) ? suggestDeclaration(token().text) : llvm::StringRef();
+  if (auto diagnostic = reportHere(diag::err_expected_declaration, /*atLineEnd=*/false)) {
     *diagnostic << found;
+    if (!meant.empty())
+      *diagnostic << FixIt::replacement(token().range, meant);
+  }
   return nullptr;
 }
 

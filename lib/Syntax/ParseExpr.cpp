@@ -63,6 +63,7 @@ Expr *Parser::parseCondition() {
 /// Continues `lhs` with operators of at least this precedence.
 Expr *Parser::parseBinary(Expr *lhs, unsigned leastPrecedence) {
   while (continues() && !failedHere()) {
+    takeWordOperator();
     const BinaryOpInfo *info = findBinaryOp(token().kind);
     if (!info || info->precedence < leastPrecedence)
       return lhs;
@@ -101,6 +102,18 @@ Expr *Parser::parseComparisonChain(Expr *lhs) {
   return lhs;
 }
 
+/// `and` and `or` between operands: reported, and then taken as what they mean.
+void Parser::takeWordOperator() {
+  for (auto [word, kind] : {std::pair("and", TokenKind::AmpersandAmpersand), std::pair("or", TokenKind::PipePipe)}) {
+    if (!atWord(word))
+      continue;
+    if (auto diagnostic = reportHere(diag::err_unsupported_operator))
+      *diagnostic << word << getSpelling(kind) << FixIt::replacement(token().range, getSpelling(kind));
+    tokens[position].kind = kind;
+    lastErrorPosition = SIZE_MAX;
+  }
+}
+
 /// Operators of other languages whose characters are tokens here: `x++`, `x--`, `%=`, `<<=`, `>>=`.
 bool Parser::reportUnsupportedOperator() {
   const Token &next = peek();
@@ -109,6 +122,11 @@ bool Parser::reportUnsupportedOperator() {
   const Token &after = peek(2);
   bool endsStatement = after.startsLine || after.is(TokenKind::RightBrace) || after.is(TokenKind::EndOfFile);
   bool isStep = (at(TokenKind::Plus) || at(TokenKind::Minus)) && next.is(token().kind) && endsStatement;
+  if (at(TokenKind::Star) && next.is(TokenKind::Star)) {
+    if (auto diagnostic = reportHere(diag::err_unsupported_operator))
+      *diagnostic << "**" << "pow(x, y)";
+    return true;
+  }
   if (!isStep && !next.is(TokenKind::Assign))
     return false;
   std::string op = (token().text + next.text).str();

@@ -1,4 +1,5 @@
 // The parser's handling of tokens, its error reports and its recovery.
+#include "ForeignWords.h"
 #include "ParserImpl.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -114,7 +115,11 @@ void Parser::Bracket::close(TokenKind closer) {
     return;
   std::string found = parser.describeToken();
   if (auto diagnostic = parser.reportHere(diag::err_unclosed)) {
-    *diagnostic << getSpelling(closer) << found;
+    // Something that could be the next element: the comma is what is missing.
+    bool isElement = closer != TokenKind::RightBrace && !parser.token().startsLine &&
+                     (parser.at(TokenKind::Identifier) || parser.at(TokenKind::Integer) || parser.at(TokenKind::Out) ||
+                      parser.at(TokenKind::InOut));
+    *diagnostic << ((isElement ? ",` or `" : "") + getSpelling(closer)).str() << found;
     const Token &opener = parser.tokens[index];
     diagnostic->note(opener.range, diag::note_opened_here) << opener.text;
   }
@@ -162,8 +167,19 @@ void Parser::expectStatementEnd() {
     return;
   }
   std::string found = describeToken();
-  if (auto diagnostic = reportHere(diag::err_expected_line_end))
-    *diagnostic << found;
+  auto diagnostic = reportHere(diag::err_expected_line_end);
+  if (!diagnostic)
+    return;
+  *diagnostic << found;
+  // A word by itself was meant to be the keyword of the statement.
+  const Token &before = position < 2 ? previous() : tokens[position - 2];
+  bool isFirst = previous().startsLine || before.is(TokenKind::LeftBrace) || before.is(TokenKind::Semicolon);
+  llvm::StringRef word = isFirst && previous().is(TokenKind::Identifier) ? previous().text : llvm::StringRef();
+  llvm::StringRef advice = adviseOn(word.empty() ? token().text : word);
+  if (!advice.empty())
+    diagnostic->note(word.empty() ? token().range : previous().range, diag::note_advice) << advice;
+  else if (llvm::StringRef meant = suggestStatement(word); !meant.empty())
+    *diagnostic << FixIt::replacement(previous().range, meant);
 }
 
 /// Skips the rest of a statement that could not be parsed and began at token `start`: to the end of the line, over any

@@ -157,6 +157,7 @@ private:
   ast::Expr *parseComparisonChain(ast::Expr *lhs);
   ast::Expr *makeBinary(ast::BinaryOp op, SourceRange opRange, ast::Expr *lhs, ast::Expr *rhs);
   bool reportUnsupportedOperator();
+  void takeWordOperator();
   ast::Expr *parseUnary();
   ast::Expr *parsePrimary();
   ast::Expr *parseInteger();

@@ -8,6 +8,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 
@@ -66,9 +67,17 @@ struct TemporaryFile {
   TemporaryFile(StringRef suffix) {
     SmallString<128> name;
     valid = !sys::fs::createTemporaryFile("tilec", suffix, name);
-    if (valid)
+    if (valid) {
       remover.setFile(name);
+      sys::RemoveFileOnSignal(name);
+    }
     path = std::string(name);
+  }
+  TemporaryFile(const TemporaryFile &) = delete;
+  TemporaryFile &operator=(const TemporaryFile &) = delete;
+  ~TemporaryFile() {
+    if (valid)
+      sys::DontRemoveFileOnSignal(path);
   }
   std::string read() const {
     auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
@@ -130,7 +139,10 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   }
   TemporaryFile input("ptx"), output("cubin"), log("log");
   if (!input.valid || !output.valid || !log.valid || !input.write(ptx)) {
-    result.log = "cannot write temporary files";
+    SmallString<128> folder;
+    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+    result.status = AssemblerResult::Status::NotRun;
+    result.log = ("no temporary file can be written in `" + folder + "`").str();
     return result;
   }
   std::string level = "-O" + utostr(options.optLevel);
@@ -147,6 +159,11 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   int status = sys::ExecuteAndWait(path, arguments, std::nullopt, redirects, 0, 0, &message);
   result.log = log.read() + message;
   result.report = parseAssemblerLog(result.log);
+  // Negative: it could not be started, or a signal ended it.
+  if (status < 0) {
+    result.status = AssemblerResult::Status::NotRun;
+    result.log = message.empty() ? "it crashed" : message;
+  }
   if (status != 0)
     return result;
   result.cubin = output.read();

@@ -51,7 +51,8 @@ struct AssemblerReport {
 AssemblerReport parseAssemblerLog(llvm::StringRef log);
 
 struct AssemblerResult {
-  enum class Status { Success, Missing, Failed };
+  /// NotRun: it was found, but could not be started or was ended; `log` has the reason in words.
+  enum class Status { Success, Missing, NotRun, Failed };
   Status status = Status::Failed;
   std::string cubin;
   AssemblerReport report;
