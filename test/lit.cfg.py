@@ -23,6 +23,7 @@ for name in ("TILEC_PTXAS", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"):
 # Longest names first: lit replaces text, not words.
 config.substitutions += [
     ("%tile_opt", os.path.join(config.tilec_build, "bin", "tile-opt")),
+    ("%tile_run", os.path.join(config.tilec_build, "bin", "tile-run")),
     ("%tilec", os.path.join(config.tilec_build, "bin", "tilec")),
     ("%inputs", os.path.join(config.test_source_root, "Inputs")),
     ("%build", config.tilec_build),

@@ -178,7 +178,7 @@ Error Binder::evaluateShape(const json::Object &argument, TensorBinding &tensor)
     if (!extent) {
       consumeError(extent.takeError());
       return createStringError("the size of `" + tensor.name + "`, " + expressionText(expression) +
-                               ", is not known; give " + expressionText(expression) + "=N");
+                               ", is not known; give " + expressionText(expression) + "=NUMBER");
     }
     if (*extent < 0)
       return createStringError("the size of `" + tensor.name + "`, " + expressionText(expression) + " = " +

@@ -111,7 +111,7 @@ Error Launcher::solve() {
   for (const std::string &dim : dims) {
     auto found = values.names.find(dim);
     if (found == values.names.end())
-      return fault("dimension `" + Twine(dim) + "` follows from no argument; give " + dim + "=N");
+      return fault("dimension `" + Twine(dim) + "` follows from no argument; give " + dim + "=NUMBER");
     if (found->second.integer < 0)
       return fault("dimension `" + Twine(dim) + "` = " + Twine(found->second.integer) + " is negative");
   }

@@ -410,6 +410,20 @@ static bool decodePrefetch(Decoder &decoder) {
   return !decoder.failed();
 }
 
+// Cache policies have no effect.
+static Flow executeCreatePolicy(Warp &warp, const Op &op, LaneMask lanes) {
+  for (unsigned lane = 0; lane < laneCount; ++lane)
+    if (lanes >> lane & 1)
+      warp.lanes(op.defs[0])[lane] = 0;
+  return Flow::Next;
+}
+
+static bool decodeCreatePolicy(Decoder &decoder) {
+  decoder.define(decoder.operand(0));
+  decoder.op->execute = executeCreatePolicy;
+  return !decoder.failed();
+}
+
 void tilec::simulator::addBulkInstructions(InstructionTable &table) {
   table["cp.async.bulk"] = decodeBulk;
   table["cp.reduce.async.bulk"] = decodeBulk;
@@ -417,4 +431,5 @@ void tilec::simulator::addBulkInstructions(InstructionTable &table) {
   table["cp.async.bulk.wait_group"] = decodeWait;
   table["prefetch"] = decodePrefetch;
   table["prefetchu"] = decodePrefetch;
+  table["createpolicy"] = decodeCreatePolicy;
 }

@@ -111,7 +111,7 @@ TEST(Arguments, Refusals) {
   options.values = {{"N", "x"}};
   EXPECT_EQ(refusal(options), "`N=x` is no integer");
   options.values = {{"X", "zeros"}};
-  EXPECT_EQ(refusal(options), "the size of `X`, N, is not known; give N=N");
+  EXPECT_EQ(refusal(options), "the size of `X`, N, is not known; give N=NUMBER");
   options.values = {{"Y", "zeros"}};
   EXPECT_EQ(refusal(options), "`Y` is an output; write --out Y=file.npy");
   options.values = {{"N", "-1"}};
