@@ -52,7 +52,7 @@ def check_diagnostics(case, done):
         if not d.get("code"):
             reasons.append(f"no code on {d.get('message')!r}")
             continue
-        if d["code"].startswith("E03"):
+        if suite.NOT_BUILT.match(d["code"]):
             reasons.append(f"{d['code']} {d.get('message')}")
             continue
         file, line = place_of(d)

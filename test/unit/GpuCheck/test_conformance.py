@@ -59,8 +59,9 @@ class Diagnostics(unittest.TestCase):
         for text in texts + [json.dumps(one) + "\nrest"]:
             self.assertEqual(suite.parse_diagnostics(text), [one])
         self.assertEqual(suite.parse_diagnostics("crash"), [])
-        self.assertTrue(done(1, diagnostic(code="E0312")).not_built)
+        self.assertTrue(done(1, diagnostic(code="E0302")).not_built)
         self.assertFalse(done(1, diagnostic(code="E0212")).not_built)
+        self.assertFalse(done(1, diagnostic(code="E0312")).not_built)
 
 
 class Signatures(unittest.TestCase):
