@@ -7,6 +7,9 @@
 using namespace mlir;
 using namespace tilec;
 
+// Stores of a thread up to which they are predicated instructions; the number is that of rows and element-wise tiles.
+static constexpr size_t maxPredicated = 32;
+
 static ArrayRef<bool> flags(std::optional<ArrayRef<bool>> attribute) { return attribute.value_or(ArrayRef<bool>()); }
 
 // bool tensors hold one byte an element.
@@ -128,7 +131,11 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
   int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
   ArrayRef<Value> values = lowered(op.getValue());
-  for (const VectorAccess &vector : access.build(16, /*writersOnly=*/true)) {
+  SmallVector<VectorAccess, 0> accesses = access.build(16, /*writersOnly=*/true);
+  // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
+  // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
+  bool branches = accesses.size() > maxPredicated;
+  for (const VectorAccess &vector : accesses) {
     unsigned width = vector.registers.size();
     auto bitsOf = [&](uint32_t reg) -> Value {
       Value value = values[reg];
@@ -140,10 +147,13 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
       for (auto [i, reg] : llvm::enumerate(vector.registers))
         packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), index32(builder, location, i));
     }
-    if (vector.condition)
-      guardedStore(*this, packed, vector);
+    auto store = [&] { LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width); };
+    if (!vector.condition)
+      store();
+    else if (branches)
+      emitIf(vector.condition, store);
     else
-      LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width);
+      guardedStore(*this, packed, vector);
   }
   return success();
 }
