@@ -1,6 +1,8 @@
 // Races, initialisation and proxies of single bytes, by vector clocks (C. Flanagan and S. Freund, FastTrack, 2009).
 #include "tilec/Simulator/Memory.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringRef.h"
 #include <cstring>
 
 using namespace tilec::simulator;
@@ -74,61 +76,121 @@ RecordId AccessChecker::addReader(RecordId readers, RecordId reader, const Acces
   return entry->second = (sets.size() - 1) | setBit;
 }
 
-void AccessChecker::checkAgainst(RecordId id, uint8_t lane, const char *verb, const char *beforeVerb,
-                                 const Access &access, const MemoryRegion &region, uint64_t offset, FaultKind race,
-                                 bool needsProxyFence) {
+// Writers of one value: the first and the last of each actor.
+RecordId AccessChecker::addWriter(RecordId writers, RecordId writer) {
+  auto [entry, isNew] = writersOf.try_emplace({writers, writer}, 0);
+  if (!isNew)
+    return entry->second;
+  std::vector<RecordId> members;
+  if (writers & setBit)
+    members = sets[writers & ~setBit];
+  else
+    members.push_back(writers);
+  unsigned ofActor = 0;
+  for (RecordId &member : members) {
+    bool same = records[member].cluster == records[writer].cluster && records[member].actor == records[writer].actor;
+    if (same && ++ofActor == 2)
+      member = writer;
+  }
+  if (ofActor < 2)
+    members.push_back(writer);
+  sets.push_back(std::move(members));
+  return entry->second = (sets.size() - 1) | setBit;
+}
+
+// How an access relates to an earlier one that it conflicts with.
+AccessChecker::Relation AccessChecker::relate(RecordId id, uint8_t lane, const Access &access,
+                                              bool needsProxyFence) const {
   if (id <= hostRecord)
-    return;
+    return Relation::Fine;
   const AccessRecord &before = records[id];
   if (before.atomic && access.atomic)
-    return;
-  auto report = [&](FaultKind kind, const std::string &what) {
-    std::string place = region.name.empty() ? "" : " of `" + region.name + "`";
-    Fault fault;
-    fault.kind = kind;
-    fault.site = access.site;
-    fault.other = before.site;
-    fault.other.lane = lane >= wholeWarp ? -1 : lane;
-    fault.message = std::string(verb) + " of byte " + std::to_string(offset) + place + what;
-    this->report.add(std::move(fault));
-  };
+    return Relation::Fine;
   if (before.cluster == cluster && before.actor == access.actor) {
     bool otherLane = lane != laneOf(access) && lane != wholeWarp && laneOf(access) != wholeWarp;
     bool unordered = before.time == access.time && before.site.instruction != access.site.instruction;
-    if (checkRaces && otherLane && unordered)
-      report(race, std::string(" without bar.warp.sync after ") + beforeVerb + " by another lane of the warp");
+    return otherLane && unordered ? Relation::OtherLane : Relation::Fine;
+  }
+  if (!ordered(before, access))
+    return Relation::Unordered;
+  bool crosses = before.cluster == cluster && access.proxy == Proxy::Async && before.proxy == Proxy::Generic;
+  return needsProxyFence && crosses && access.knows->async[before.actor] < before.time ? Relation::OtherProxy
+                                                                                       : Relation::Fine;
+}
+
+void AccessChecker::report(Relation relation, RecordId id, uint8_t lane, const Conflict &conflict) {
+  bool wanted = relation == Relation::OtherProxy ? checkProxies : checkRaces;
+  if (relation == Relation::Fine || !wanted)
+    return;
+  std::string text = std::string(conflict.verb) + " of byte " + std::to_string(conflict.offset);
+  if (!conflict.region.name.empty())
+    text += " of " + conflict.region.name;
+  text += relation == Relation::Unordered   ? " that nothing orders after "
+          : relation == Relation::OtherLane ? " without bar.warp.sync after another lane's "
+                                            : " through the asynchronous proxy without fence.proxy.async after ";
+  Fault fault;
+  fault.kind = relation == Relation::OtherProxy ? FaultKind::MissingProxyFence : conflict.race;
+  fault.site = conflict.access.site;
+  fault.other = records[id].site;
+  fault.other.lane = lane >= wholeWarp ? -1 : lane;
+  fault.message = text + conflict.beforeVerb;
+  faults.add(std::move(fault));
+}
+
+// Writers of a set wrote the same value: it is enough for a read to be ordered after one of them, a write that changes
+// the value must be ordered after all.
+void AccessChecker::checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any) {
+  if (!(shadow.writer & setBit)) {
+    report(relate(shadow.writer, shadow.writerLane, conflict.access, true), shadow.writer, shadow.writerLane, conflict);
     return;
   }
-  if (!ordered(before, access)) {
-    if (checkRaces)
-      report(race, std::string(" that nothing orders after ") + beforeVerb);
-  } else if (checkProxies && needsProxyFence && before.cluster == cluster && access.proxy == Proxy::Async &&
-             before.proxy == Proxy::Generic && access.knows->async[before.actor] < before.time) {
-    report(FaultKind::MissingProxyFence,
-           std::string(" through the asynchronous proxy without fence.proxy.async after ") + beforeVerb);
+  Relation first = Relation::Fine;
+  RecordId firstId = 0;
+  for (RecordId member : sets[shadow.writer & ~setBit]) {
+    Relation relation = relate(member, severalLanes, conflict.access, true);
+    if (relation == Relation::Fine && any)
+      return;
+    if (relation != Relation::Fine && first == Relation::Fine) {
+      first = relation;
+      firstId = member;
+    }
   }
+  report(first, firstId, severalLanes, conflict);
+}
+
+void AccessChecker::checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict) {
+  auto check = [&](RecordId reader) {
+    if (reader != own)
+      report(relate(reader, shadow.readerLane, conflict.access, false), reader, shadow.readerLane, conflict);
+  };
+  if (shadow.readers & setBit)
+    for (RecordId reader : sets[shadow.readers & ~setBit])
+      check(reader);
+  else if (shadow.readers)
+    check(shadow.readers);
+}
+
+void AccessChecker::reportUninitialized(const MemoryRegion &region, uint64_t offset, const Access &access) {
+  Fault fault;
+  fault.kind = FaultKind::UninitializedMemory;
+  fault.site = access.site;
+  fault.message = "read of byte " + std::to_string(offset) + (region.name.empty() ? "" : " of " + region.name) +
+                  ", which nobody has written";
+  faults.add(std::move(fault));
 }
 
 void AccessChecker::read(MemoryRegion &region, uint64_t offset, unsigned count, const Access &access, FaultKind race) {
   RecordId own = record(access);
   uint8_t lane = laneOf(access);
-  bool uninitialized = false;
   for (uint64_t i = offset; i < offset + count; ++i) {
     ByteShadow &shadow = region.shadow[i];
-    uninitialized |= shadow.writer == 0;
+    if (shadow.writer == 0 && checkInitialized)
+      reportUninitialized(region, i, access);
     if (shadow.writer > hostRecord && shadow.writer != own)
-      checkAgainst(shadow.writer, shadow.writerLane, "read", "the write", access, region, i, race, true);
-    bool sameLane = shadow.readers == 0 || (shadow.readers == own && shadow.readerLane == lane);
+      checkWriters(shadow, {region, i, access, race, "read", "the write"}, true);
+    bool otherLanes = shadow.readers == own && shadow.readerLane != lane;
     shadow.readers = addReader(shadow.readers, own, access);
-    shadow.readerLane = sameLane ? lane : shadow.readers == own && shadow.readerLane != lane ? severalLanes : lane;
-  }
-  if (uninitialized && checkInitialized) {
-    std::string place = region.name.empty() ? "" : " of `" + region.name + "`";
-    Fault fault;
-    fault.kind = FaultKind::UninitializedMemory;
-    fault.site = access.site;
-    fault.message = "read of bytes that nobody has written, at " + std::to_string(offset) + place;
-    report.add(std::move(fault));
+    shadow.readerLane = otherLanes ? severalLanes : lane;
   }
 }
 
@@ -138,27 +200,21 @@ void AccessChecker::write(MemoryRegion &region, uint64_t offset, unsigned count,
   uint8_t lane = laneOf(access);
   for (uint64_t i = offset; i < offset + count; ++i) {
     ByteShadow &shadow = region.shadow[i];
-    if (shadow.writer > hostRecord) {
-      bool sameInstruction = shadow.writer == own && shadow.writerLane != lane;
-      if (sameInstruction && !access.atomic && checkRaces && region.bytes[i] != data[i - offset]) {
-        Fault fault;
-        fault.kind = race;
-        fault.site = fault.other = access.site;
-        fault.other.lane = shadow.writerLane >= wholeWarp ? -1 : shadow.writerLane;
-        fault.message = "lanes of one instruction write different values to byte " + std::to_string(i) +
-                        (region.name.empty() ? "" : " of `" + region.name + "`");
-        report.add(std::move(fault));
-      }
-      if (shadow.writer != own)
-        checkAgainst(shadow.writer, shadow.writerLane, "write", "the write", access, region, i, race, true);
+    Conflict conflict{region, i, access, race, "write", "the write"};
+    bool known = shadow.writer > hostRecord;
+    // Writing what is there already changes nothing for anybody: it may come at any time.
+    if (known && shadow.writer != own && region.bytes[i] == data[i - offset] && !access.atomic) {
+      shadow.writer = addWriter(shadow.writer, own);
+      shadow.writerLane = lane;
+      continue;
     }
-    if (shadow.readers & setBit) {
-      for (RecordId reader : sets[shadow.readers & ~setBit])
-        checkAgainst(reader, reader == own ? lane : shadow.readerLane, "write", "the read", access, region, i, race,
-                     false);
-    } else if (shadow.readers && shadow.readers != own) {
-      checkAgainst(shadow.readers, shadow.readerLane, "write", "the read", access, region, i, race, false);
-    }
+    if (known && shadow.writer == own && shadow.writerLane != lane && !access.atomic &&
+        region.bytes[i] != data[i - offset])
+      report(Relation::OtherLane, own, shadow.writerLane, conflict);
+    if (known && shadow.writer != own)
+      checkWriters(shadow, conflict, false);
+    conflict.beforeVerb = "the read";
+    checkReaders(shadow, own, conflict);
     shadow.readers = 0;
     shadow.writer = own;
     shadow.writerLane = lane;

@@ -91,7 +91,9 @@ void AsyncEngine::wait(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending
   if (state.actor < times.size())
     last = std::max(last, inFlight ? *inFlight - 1 : times[state.actor]);
   warp.knows.generic.raise(state.actor, last);
-  warp.knows.async.raise(state.actor, last);
+  // cp.async writes through the generic proxy.
+  if (queue != AsyncQueue::CopyAsync)
+    warp.knows.async.raise(state.actor, last);
 }
 
 bool AsyncEngine::completeOne() {

@@ -25,6 +25,7 @@ using RecordId = uint32_t;
 constexpr RecordId hostRecord = 1;
 
 struct ByteShadow {
+  /// A record, or a set of records of one instruction that wrote the same value.
   RecordId writer = 0;
   /// 0, a record, or a set of records (highest bit).
   RecordId readers = 0;
@@ -60,11 +61,11 @@ struct MemoryRegion {
 /// The rules: who may touch which byte when.
 class AccessChecker {
 public:
-  explicit AccessChecker(Report &report) : report(report), records(2) {}
+  explicit AccessChecker(Report &faults) : faults(faults), records(2) {}
   bool checkRaces = true, checkInitialized = true, checkProxies = true;
 
   void read(MemoryRegion &region, uint64_t offset, unsigned count, const Access &access, FaultKind race);
-  /// `data`: what is about to be written; equal values written by several lanes of one instruction are no race.
+  /// `data`: what is about to be written. Writing the value that is there already is no race.
   void write(MemoryRegion &region, uint64_t offset, unsigned count, const uint8_t *data, const Access &access,
              FaultKind race);
   /// Marks bytes as written by the host.
@@ -75,16 +76,30 @@ public:
 private:
   RecordId record(const Access &access);
   RecordId addReader(RecordId readers, RecordId reader, const Access &access);
+  RecordId addWriter(RecordId writers, RecordId writer);
   bool ordered(const AccessRecord &before, const Access &access) const;
-  void checkAgainst(RecordId before, uint8_t lane, const char *verb, const char *beforeVerb, const Access &access,
-                    const MemoryRegion &region, uint64_t offset, FaultKind race, bool needsProxyFence);
 
-  Report &report;
+  enum class Relation : uint8_t { Fine, Unordered, OtherLane, OtherProxy };
+  /// A byte and who touches it, for reports.
+  struct Conflict {
+    const MemoryRegion &region;
+    uint64_t offset;
+    const Access &access;
+    FaultKind race;
+    const char *verb, *beforeVerb;
+  };
+  Relation relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence) const;
+  void report(Relation relation, RecordId id, uint8_t lane, const Conflict &conflict);
+  void checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any);
+  void checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict);
+  void reportUninitialized(const MemoryRegion &region, uint64_t offset, const Access &access);
+
+  Report &faults;
   std::vector<AccessRecord> records;
   RecordId lastRecord = hostRecord;
   llvm::DenseMap<std::pair<uint64_t, const void *>, RecordId> recordOf;
   std::vector<std::vector<RecordId>> sets;
-  std::map<std::pair<RecordId, RecordId>, RecordId> setOf;
+  std::map<std::pair<RecordId, RecordId>, RecordId> setOf, writersOf;
 };
 
 /// Global memory of a device: allocations with unaddressable gaps between them.
