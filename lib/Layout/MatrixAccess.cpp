@@ -13,7 +13,8 @@ using namespace tilec;
 namespace {
 class Planner {
 public:
-  Planner(const Layout &tile, unsigned row, unsigned column) : layout(tile), rowDim(row), columnDim(column) {
+  Planner(const Layout &tile, unsigned row, unsigned column, unsigned apartDim, int64_t apart)
+      : layout(tile), rowDim(row), columnDim(column), apartDim(apartDim), apart(apart) {
     for (const ElementBit &bit : elementBits(tile, tile))
       if (bit.dim < tile.rank())
         places[{bit.dim, bit.bit}] = *bit.from;
@@ -39,6 +40,8 @@ private:
   };
   const Layout &layout;
   unsigned rowDim, columnDim;
+  unsigned apartDim;
+  int64_t apart;
   std::map<std::pair<unsigned, unsigned>, BitPlace> places;
   /// Bits inside an operand, and bits that tell the matrices of an instruction apart.
   llvm::SmallVector<RegisterBit, 2> operandBits, matrixBits;
@@ -80,7 +83,13 @@ void Planner::chooseMatrixBits() {
     if (place.isRegister() && !taken && halvesRegisters(place.weight))
       candidates.push_back({key.first, key.second, place.weight});
   }
-  llvm::sort(candidates, [](const RegisterBit &a, const RegisterBit &b) { return a.weight < b.weight; });
+  llvm::sort(candidates, [&](const RegisterBit &a, const RegisterBit &b) {
+    auto key = [&](const RegisterBit &bit) {
+      bool isLast = apart && bit.dim == apartDim && (int64_t(1) << bit.bit) >= apart;
+      return std::pair(isLast, bit.weight);
+    };
+    return key(a) < key(b);
+  });
   // Lanes 8 and up give the rows of the second matrix, lanes 16 and up those of the third and fourth.
   for (uint32_t lane = 8; lane < lanesPerWarp && matrixBits.size() < candidates.size(); lane *= 2) {
     const RegisterBit &bit = candidates[matrixBits.size()];
@@ -130,8 +139,8 @@ bool Planner::plan(unsigned elementBits) {
 }
 
 std::optional<MatrixAccess> tilec::planMatrixAccess(const Layout &layout, unsigned rowDim, unsigned columnDim,
-                                                    unsigned elementBits) {
-  Planner planner(layout, rowDim, columnDim);
+                                                    unsigned elementBits, unsigned apartDim, int64_t apart) {
+  Planner planner(layout, rowDim, columnDim, apartDim, apart);
   if (!planner.plan(elementBits))
     return std::nullopt;
   return std::move(planner.access);

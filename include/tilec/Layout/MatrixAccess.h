@@ -26,9 +26,10 @@ struct MatrixAccess {
 
 /// The access of a tile of elements of `elementBits` (8, 16 or 32) whose dimension `columnDim` is contiguous in shared
 /// memory, in rows along `rowDim`. Every 16-byte row must be 16-byte aligned. None where the layout is not a grid of
-/// such matrices.
+/// such matrices. An instruction takes matrices of neighbouring registers, but those that differ by `apart` (a power of
+/// two) or more positions of dimension `apartDim` only where there are no others.
 std::optional<MatrixAccess> planMatrixAccess(const Layout &layout, unsigned rowDim, unsigned columnDim,
-                                             unsigned elementBits);
+                                             unsigned elementBits, unsigned apartDim = 0, int64_t apart = 0);
 
 } // namespace tilec
 

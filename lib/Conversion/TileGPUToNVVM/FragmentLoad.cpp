@@ -12,12 +12,12 @@ using namespace tilec;
 constexpr int64_t maxVectorBytes = 16;
 
 FragmentLoad::FragmentLoad(OpBuilder &builder, Location loc, const SharedPart &part, Layout tileLayout, unsigned rowDim,
-                           Type elementType, Value lane, Value warp)
+                           Type elementType, Value lane, Value warp, unsigned apartDim, int64_t apart)
     : builder(builder), loc(loc), layout(std::move(tileLayout)), rowDim(rowDim), columnDim(1 - rowDim),
       elementType(elementType), lane(lane), warp(warp) {
   unsigned bits = part.tile.elementBits;
   if (bits >= 8 && bits <= 32 && part.tile.pitch() % 16 == 0)
-    access = planMatrixAccess(layout, rowDim, columnDim, bits);
+    access = planMatrixAccess(layout, rowDim, columnDim, bits, apartDim, apart);
   unitOf.resize(layout.numRegisters());
   if (access) {
     for (auto [number, operands] : llvm::enumerate(access->instructions))

@@ -13,9 +13,10 @@ namespace tilec {
 class FragmentLoad {
 public:
   /// `rowDim` is the layout's dimension that runs along the part's rows; the layout covers no position outside the
-  /// part. `lane` (0 to 31) and `warp` in the group are i32.
+  /// part. `lane` (0 to 31) and `warp` in the group are i32. Registers `apart` or more positions of dimension
+  /// `apartDim` away from each other are needed at different times.
   FragmentLoad(mlir::OpBuilder &builder, mlir::Location loc, const SharedPart &part, Layout layout, unsigned rowDim,
-               mlir::Type elementType, mlir::Value lane, mlir::Value warp);
+               mlir::Type elementType, mlir::Value lane, mlir::Value warp, unsigned apartDim = 0, int64_t apart = 0);
 
   /// Whether ldmatrix does it.
   bool isMatrixLoad() const { return access.has_value(); }

@@ -12,17 +12,17 @@ using namespace tilec;
 
 static constexpr int64_t clampLimit = int64_t(1) << 30;
 
-bool Lowering::lowerAffineCompare(Operation *op) {
+std::optional<AffineCompare> Lowering::planAffineCompare(Operation *op) {
   auto compare = dyn_cast<arith::CmpIOp>(op);
   if (!compare || !isTile(compare.getResult()) || !getElementTypeOrSelf(compare.getLhs()).isIndex())
-    return false;
+    return std::nullopt;
   arith::CmpIPredicate predicate = compare.getPredicate();
   if (predicate == arith::CmpIPredicate::ult || predicate == arith::CmpIPredicate::ule ||
       predicate == arith::CmpIPredicate::ugt || predicate == arith::CmpIPredicate::uge)
-    return false;
+    return std::nullopt;
   std::optional<AffineIndex> left = affineIndex(compare.getLhs()), right = affineIndex(compare.getRhs());
   if (!left || !right)
-    return false;
+    return std::nullopt;
   const Layout &layout = layoutOf(compare.getResult());
   LinearSum base = left->base;
   base.add(right->base, -1);
@@ -31,11 +31,11 @@ bool Lowering::lowerAffineCompare(Operation *op) {
   for (auto [d, a, b] : llvm::enumerate(left->coefficients, right->coefficients)) {
     coefficients.push_back(a - b);
     if (std::abs(a - b) > clampLimit)
-      return false;
+      return std::nullopt;
     reach += std::abs(a - b) * layout.covered(d);
   }
   if (reach >= clampLimit)
-    return false;
+    return std::nullopt;
   Value difference = constantIndex(base.constant);
   for (auto [value, coefficient] : base.terms)
     difference = add(difference, mulConstant(scalar(value), coefficient));
@@ -46,14 +46,13 @@ bool Lowering::lowerAffineCompare(Operation *op) {
   threshold = arith::MinSIOp::create(builder, location, threshold, constantIndex(clampLimit));
   threshold = toI32(arith::MaxSIOp::create(builder, location, threshold, constantIndex(-clampLimit)));
   threshold = opaque(threshold);
-  Registers results;
-  for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg) {
-    int64_t constant = 0;
-    Coordinates offset = layout.registerOffset(reg);
-    for (auto [d, coefficient] : llvm::enumerate(coefficients))
-      constant += coefficient * offset[d];
-    results.push_back(arith::CmpIOp::create(builder, location, predicate, constant32(constant), threshold));
-  }
-  set(compare.getResult(), std::move(results));
-  return true;
+  return AffineCompare{predicate, threshold, coefficients, &layout};
+}
+
+Value Lowering::emitAffineCompare(const AffineCompare &compare, uint32_t reg) {
+  int64_t constant = 0;
+  Coordinates offset = compare.layout->registerOffset(reg);
+  for (auto [d, coefficient] : llvm::enumerate(compare.coefficients))
+    constant += coefficient * offset[d];
+  return arith::CmpIOp::create(builder, location, compare.predicate, constant32(constant), compare.threshold);
 }

@@ -1,4 +1,5 @@
-// Constants and element-wise operations: one scalar operation for each register.
+// Constants and element-wise operations: one scalar operation for each register. A run of them is computed some
+// registers at a time, so that what lies between its operands and its results is never alive as a whole tile.
 #include "Lowering.h"
 #include "ScalarOps.h"
 
@@ -56,46 +57,152 @@ static void truncatePairs(OpBuilder &builder, Location loc, ArrayRef<Value> inpu
     results.push_back(arith::TruncFOp::create(builder, loc, element, inputs.back()));
 }
 
-LogicalResult Lowering::lowerElementwise(Operation *op) {
-  if (lowerAffineCompare(op))
-    return success();
+namespace {
+
+// Registers of each operation of a run that are computed before the next ones: a vector store of 16-bit elements.
+constexpr size_t registersAtOnce = 8;
+
+// Operations that follow one another, all results with the same number of registers.
+class ElementwiseRun {
+public:
+  explicit ElementwiseRun(Lowering &lowering) : lowering(lowering) {}
+
+  LogicalResult add(Operation *op);
+  bool holds(Value value) const { return numberOf.contains(value); }
+  size_t size() const { return members.size(); }
+  LogicalResult lower();
+
+private:
+  struct Member {
+    Operation *op;
+    std::optional<AffineCompare> compare;
+    Registers results;
+  };
+  size_t count() const;
+  ArrayRef<Value> valuesOf(Value operand) const;
+  LogicalResult lower(Member &member, size_t begin, size_t end);
+
+  Lowering &lowering;
+  SmallVector<Member, 0> members;
+  llvm::DenseMap<Value, size_t> numberOf;
+};
+
+} // namespace
+
+ArrayRef<Value> ElementwiseRun::valuesOf(Value operand) const {
+  auto it = numberOf.find(operand);
+  return it == numberOf.end() ? lowering.lowered(operand) : ArrayRef<Value>(members[it->second].results);
+}
+
+size_t ElementwiseRun::count() const {
+  Value result = members.front().op->getResult(0);
+  return Lowering::isTile(result) ? Lowering::layoutOf(result).numRegisters() : 1;
+}
+
+LogicalResult ElementwiseRun::add(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";
-  Value result = op->getResult(0);
-  Type element = getElementTypeOrSelf(result.getType());
-  size_t count = isTile(result) ? layoutOf(result).numRegisters() : 1;
-  SmallVector<ArrayRef<Value>> operands;
-  for (Value operand : op->getOperands()) {
-    operands.push_back(lowered(operand));
-    if (operands.back().size() != count && operands.back().size() != 1)
+  members.push_back({op, lowering.planAffineCompare(op), {}});
+  numberOf[op->getResult(0)] = members.size() - 1;
+  if (members.back().compare)
+    return success();
+  for (Value operand : op->getOperands())
+    if (size_t values = lowering.isTile(operand) && !holds(operand) ? lowering.lowered(operand).size() : 1;
+        values != 1 && values != count())
       return op->emitError("E0431: operands with different layouts reach the lowering");
-  }
-  Registers results;
-  if (isa<arith::TruncFOp>(op) && count > 1 && (element.isBF16() || element.isF16()) &&
-      operands[0][0].getType().isF32()) {
-    truncatePairs(builder, location, operands[0], element, results);
-    set(result, std::move(results));
+  return success();
+}
+
+// Registers `begin` to `end` of one operation.
+LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
+  OpBuilder &builder = lowering.builder;
+  Operation *op = member.op;
+  Location loc = op->getLoc();
+  if (member.compare) {
+    for (size_t i = begin; i < end; ++i)
+      member.results.push_back(lowering.emitAffineCompare(*member.compare, i));
     return success();
   }
-  ScalarOps scalars(builder, location, machine);
+  Type element = getElementTypeOrSelf(op->getResult(0).getType());
+  SmallVector<ArrayRef<Value>, 3> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(valuesOf(operand));
+  auto of = [&](size_t operand, size_t i) {
+    return operands[operand].size() == 1 ? operands[operand][0] : operands[operand][i];
+  };
+  if (isa<arith::TruncFOp>(op) && operands[0].size() > 1 && (element.isBF16() || element.isF16()) &&
+      operands[0][begin].getType().isF32()) {
+    truncatePairs(builder, loc, operands[0].slice(begin, end - begin), element, member.results);
+    return success();
+  }
+  ScalarOps scalars(builder, loc, lowering.machine);
   bool isCast = isa<tile::CastOp, arith::TruncFOp, arith::ExtFOp>(op);
-  for (size_t i = 0; i < count; ++i) {
-    if (isCast && i + 1 < count) {
+  for (size_t i = begin; i < end; ++i) {
+    if (isCast && i + 1 < end) {
       Type from = getElementTypeOrSelf(op->getOperand(0).getType());
-      if (auto pair = scalars.castPair(operands[0][i], operands[0][i + 1], from, element)) {
-        results.append({pair->first, pair->second});
+      if (auto pair = scalars.castPair(of(0, i), of(0, i + 1), from, element)) {
+        member.results.append({pair->first, pair->second});
         ++i;
         continue;
       }
     }
     SmallVector<Value, 3> inputs;
-    for (ArrayRef<Value> operand : operands)
-      inputs.push_back(operand.size() == 1 ? operand[0] : operand[i]);
+    for (size_t operand = 0; operand < operands.size(); ++operand)
+      inputs.push_back(of(operand, i));
     FailureOr<Value> value = scalars.emit(op, inputs, element);
     if (failed(value))
       return failure();
-    results.push_back(*value);
+    member.results.push_back(*value);
   }
-  set(result, std::move(results));
   return success();
+}
+
+LogicalResult ElementwiseRun::lower() {
+  size_t total = count(), step = members.size() == 1 ? total : registersAtOnce;
+  for (size_t begin = 0; begin < total; begin += step)
+    for (Member &member : members)
+      if (failed(lower(member, begin, std::min(begin + step, total))))
+        return failure();
+  for (Member &member : members)
+    lowering.set(member.op->getResult(0), std::move(member.results));
+  return success();
+}
+
+LogicalResult Lowering::lowerElementwise(Operation *op) {
+  ElementwiseRun run(*this);
+  return failure(failed(run.add(op)) || failed(run.lower()));
+}
+
+bool Lowering::isElementwiseTile(Operation &op) {
+  return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1 && isTile(op.getResult(0));
+}
+
+// What costs no instruction, or is one of a scalar: it may come before the run that it does not need.
+static bool mayPrecedeRun(Operation &op) {
+  if (isa<arith::ConstantOp, tile::PosOp, tile::BroadcastOp, tile::PermuteOp>(op))
+    return true;
+  return op.getNumRegions() == 0 && isMemoryEffectFree(&op) && op.getDialect() &&
+         isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResults(), Lowering::isTile);
+}
+
+FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) {
+  ElementwiseRun run(*this);
+  size_t registers = layoutOf(first->getResult(0)).numRegisters();
+  auto next = first;
+  for (; next != first->getBlock()->end(); ++next) {
+    location = next->getLoc();
+    if (isElementwiseTile(*next) && layoutOf(next->getResult(0)).numRegisters() == registers) {
+      if (failed(run.add(&*next)))
+        return failure();
+    } else if (mayPrecedeRun(*next) &&
+               llvm::none_of(next->getOperands(), [&](Value operand) { return run.holds(operand); })) {
+      if (failed(lowerOp(&*next)))
+        return failure();
+    } else {
+      break;
+    }
+  }
+  if (failed(run.lower()))
+    return failure();
+  return next;
 }

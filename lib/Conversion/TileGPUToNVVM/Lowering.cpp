@@ -279,19 +279,26 @@ LogicalResult Lowering::run() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult Lowering::lowerBlock(Block &block) {
-  for (Operation &op : block) {
-    if (op.hasTrait<OpTrait::IsTerminator>())
-      break;
-    if (isa<tilegpu::ProcessOp>(op))
+  for (auto it = block.begin(); it != block.end() && !it->hasTrait<OpTrait::IsTerminator>();) {
+    if (isa<tilegpu::ProcessOp>(*it))
       return lowerProcesses();
     Location saved = location;
-    location = op.getLoc();
-    LogicalResult result = lowerOp(&op);
+    FailureOr<Block::iterator> next = lowerFrom(it);
     location = saved;
-    if (failed(result))
+    if (failed(next))
       return failure();
+    it = *next;
   }
   return success();
+}
+
+FailureOr<Block::iterator> Lowering::lowerFrom(Block::iterator op) {
+  if (isElementwiseTile(*op))
+    return lowerElementwiseRun(op);
+  location = op->getLoc();
+  if (failed(lowerOp(&*op)))
+    return failure();
+  return std::next(op);
 }
 
 LogicalResult Lowering::lowerArg(tile::ArgOp op) {

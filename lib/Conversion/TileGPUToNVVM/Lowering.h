@@ -9,6 +9,7 @@
 
 #include "Ptx.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
@@ -44,6 +45,16 @@ struct LoweredShared {
   mlir::Value address;
   /// `index` element offsets of this part in each dimension; null for 0.
   llvm::SmallVector<mlir::Value, 4> offsets;
+};
+
+/// A comparison of positions as one of constants with a threshold of the thread.
+struct AffineCompare {
+  mlir::arith::CmpIPredicate predicate;
+  /// i32; `constant of the register  predicate  threshold`.
+  mlir::Value threshold;
+  /// What the register's offset in each dimension adds to the constant.
+  llvm::SmallVector<int64_t> coefficients;
+  const Layout *layout;
 };
 
 class Lowering {
@@ -133,6 +144,11 @@ public:
   /// Of a channel and its side (0 producer, 1 consumer): the memory of the item counter (slot and phase).
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, std::pair<mlir::Value, mlir::Value>> counters;
 
+  // LowerCompare.cpp: none where the operands are not affine in positions.
+  std::optional<AffineCompare> planAffineCompare(mlir::Operation *op);
+  /// i1: the comparison of one register.
+  mlir::Value emitAffineCompare(const AffineCompare &compare, uint32_t reg);
+
   // Mma.cpp.
   llvm::LogicalResult lowerMma(tilegpu::MmaOp op);
   /// ldmatrix where the layout is a fragment; false if the generic path must serve.
@@ -142,6 +158,8 @@ private:
   llvm::LogicalResult createFunction();
   mlir::DictionaryAttr launchAttribute();
   void emitThreadNumbers();
+  /// Lowers the operation, or several from it on; returns the one after them.
+  llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
   llvm::LogicalResult lowerOp(mlir::Operation *op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);
   llvm::LogicalResult lowerView(tile::ViewOp op);
@@ -149,11 +167,11 @@ private:
   llvm::LogicalResult lowerFor(mlir::Operation *op);
   llvm::LogicalResult lowerIf(mlir::Operation *op);
   llvm::LogicalResult lowerWhile(mlir::Operation *op);
-  // LowerElementwise.cpp
+  // LowerElementwise.cpp. A run begins at the operation and ends before the one that is returned.
+  static bool isElementwiseTile(mlir::Operation &op);
+  llvm::FailureOr<mlir::Block::iterator> lowerElementwiseRun(mlir::Block::iterator first);
   llvm::LogicalResult lowerConstant(mlir::Operation *op);
   llvm::LogicalResult lowerElementwise(mlir::Operation *op);
-  // LowerCompare.cpp: false where the operands are not affine in positions.
-  bool lowerAffineCompare(mlir::Operation *op);
   // LowerTile.cpp
   llvm::LogicalResult lowerPos(tile::PosOp op);
   llvm::LogicalResult lowerBroadcast(tile::BroadcastOp op);

@@ -89,7 +89,7 @@ private:
   FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
   LogicalResult prepare();
   LogicalResult prepareOperand(Operand &operand, const MmaOperand &input, Layout expected, unsigned rowDim,
-                               StringRef what);
+                               unsigned contractedDim, StringRef what);
   LogicalResult checkLayout(Type type, const Layout &expected, StringRef what);
   ArrayRef<Value> fragment(Operand &operand, RegisterRange range);
   Ptx::Values initialSums();
@@ -139,15 +139,15 @@ LogicalResult MmaSyncEmitter::checkLayout(Type type, const Layout &expected, Str
 }
 
 // `expected` has the dimensions of the instruction's operand; its `rowDim` runs along the rows of memory, or is the
-// first dimension of a tensor.
+// first dimension of a tensor. Steps along the contracted dimension come one after another.
 LogicalResult MmaSyncEmitter::prepareOperand(Operand &operand, const MmaOperand &input, Layout expected,
-                                             unsigned rowDim, StringRef what) {
+                                             unsigned rowDim, unsigned contractedDim, StringRef what) {
   operand.elementType = elementTypeOf(operand.value);
   operand.registers = input.registers;
   if (!input.shared)
     return checkLayout(operand.value.getType(), rowDim == 0 ? expected : expected.permuteDims({1, 0}), what);
   operand.load.emplace(builder, loc, *input.shared, std::move(expected), rowDim, operand.elementType, inputs.lane,
-                       inputs.warp);
+                       inputs.warp, contractedDim, tile.instruction.k);
   return success();
 }
 
@@ -172,8 +172,8 @@ LogicalResult MmaSyncEmitter::prepare() {
       tile.k % tile.instruction.k)
     return op.emitOpError("does not consist of whole mma.sync instructions");
   // The instruction's operands are [m, k] and [k, n], the operation's [m, k] and [n, k] unless transposed.
-  if (failed(prepareOperand(a, inputs.a, tile.operandA(), op.getTransA() ? 1 : 0, "a first operand")) ||
-      failed(prepareOperand(b, inputs.b, tile.operandB(), op.getTransB() ? 0 : 1, "a second operand")))
+  if (failed(prepareOperand(a, inputs.a, tile.operandA(), op.getTransA() ? 1 : 0, 1, "a first operand")) ||
+      failed(prepareOperand(b, inputs.b, tile.operandB(), op.getTransB() ? 0 : 1, 0, "a second operand")))
     return failure();
   return checkLayout(result, tile.accumulator(), "a result");
 }
@@ -232,7 +232,8 @@ void MmaSyncEmitter::sumInPlace(Ptx::Values &sums) {
         }
 }
 
-// Sums of at most `exactProducts` products, added to the accumulators in f32.
+// Sums of at most `exactProducts` products, added to the accumulators in f32. The fragments of A for all these steps
+// are read again for each column block: kept, they would take the registers of the sums.
 void MmaSyncEmitter::sumExactly(Ptx::Values &sums) {
   int64_t stepsAtOnce = std::max<int64_t>(1, exactProducts / tile.instruction.k);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0));
