@@ -43,10 +43,11 @@ void rewriteLongOptions(std::vector<std::string> &arguments) {
 
 void addOutputOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
   const char *group = "Outputs";
-  app.add_option("-o", raw.outputs.path, "The output; its extension picks the form: .cubin .ptx .ll .mlir .h .json")
+  app.add_option("-o", raw.outputs.path,
+                 "The output; its extension picks the form: .cubin .fatbin .ptx .ll .mlir .h .json")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--emit", raw.outputs.emit, "Forms to write: ast,tile,tilegpu,nvvm,llvm,ptx,cubin,header,json")
+  app.add_option("--emit", raw.outputs.emit, "Forms to write: ast,tile,tilegpu,nvvm,llvm,ptx,cubin,fatbin,header,json")
       ->type_name("FORM,...")
       ->delimiter(',')
       ->group(group);

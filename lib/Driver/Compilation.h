@@ -32,6 +32,7 @@ private:
   bool generateCode();
   bool emitLLVM();
   bool assemble();
+  bool bundle(const std::string &cubin, const std::string &ptx);
   bool writeOutputs();
 
   bool failInternally(const llvm::Twine &reason, llvm::StringRef details = "");

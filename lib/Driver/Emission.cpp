@@ -22,7 +22,7 @@ bool Compilation::emitLLVM() {
 }
 
 bool Compilation::assemble() {
-  bool needsCubin = wants(OutputKind::Cubin) || options.resourceUsage;
+  bool needsCubin = wants(OutputKind::Cubin) || wants(OutputKind::Fatbin) || options.resourceUsage;
   if (!needsCubin && !wants(OutputKind::PTX))
     return true;
   CodegenOptions codegen;
@@ -59,7 +59,22 @@ bool Compilation::assemble() {
   if (options.resourceUsage)
     printResources(result.report);
   addOutputs(OutputKind::Cubin, result.cubin);
-  return true;
+  return !wants(OutputKind::Fatbin) || bundle(result.cubin, *ptx);
+}
+
+bool Compilation::bundle(const std::string &cubin, const std::string &ptx) {
+  AssemblerResult result = Assembler(options.programFolder).bundle(cubin, ptx, *options.machine);
+  endTiming("fatbinary");
+  if (result.status == AssemblerResult::Status::Success) {
+    addOutputs(OutputKind::Fatbin, result.cubin);
+    return true;
+  }
+  status = ExitStatus::ToolFailed;
+  if (result.status == AssemblerResult::Status::Missing)
+    diagnostics.report({}, diag::err_fatbinary_missing);
+  else
+    diagnostics.report({}, diag::err_fatbinary_failed) << StringRef(result.log).trim();
+  return false;
 }
 
 bool Compilation::generateCode() {

@@ -25,6 +25,7 @@ constexpr Form forms[] = {
     {"llvm", OutputKind::LLVM, "ll", true},
     {"ptx", OutputKind::PTX, "ptx", false},
     {"cubin", OutputKind::Cubin, "cubin", false},
+    {"fatbin", OutputKind::Fatbin, "fatbin", false},
     {"header", OutputKind::Header, "h", false},
     {"json", OutputKind::JSON, "json", false},
 };
@@ -37,9 +38,9 @@ const Form *findFormByExtension(StringRef path) {
   return find_if(forms, [&](const Form &form) { return sys::path::extension(path).drop_front() == form.extension; });
 }
 
-/// What `.o` and `.fatbin` lack; empty for other names.
+/// What `.o` lacks; empty for other names.
 std::string explainUnbuilt(StringRef form) {
-  if (form != "fatbin" && form != "o" && form != "obj")
+  if (form != "o" && form != "obj")
     return "";
   return ("output of the form `" + form + "` is not built yet; write a cubin, which the header loads").str();
 }
@@ -107,6 +108,8 @@ bool resolveOutputs(const OutputRequest &request, std::vector<Output> &outputs, 
     return true;
   auto isKind = [](OutputKind kind) { return [kind](const Output &output) { return output.kind == kind; }; };
   auto cubin = find_if(outputs, isKind(OutputKind::Cubin));
+  if (cubin == outputs.end())
+    cubin = find_if(outputs, isKind(OutputKind::Fatbin));
   if (cubin != outputs.end() && cubin->path != "-" && none_of(outputs, isKind(OutputKind::Header)))
     outputs.push_back({OutputKind::Header, replaceExtension(cubin->path, "h"), /*implied=*/true});
   return true;

@@ -172,4 +172,37 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   return result;
 }
 
+AssemblerResult Assembler::bundle(StringRef cubin, StringRef ptx, const Machine &machine) const {
+  AssemblerResult result;
+  SmallString<128> program(sys::path::parent_path(path));
+  sys::path::append(program, "fatbinary");
+  if (path.empty() || !sys::fs::can_execute(program)) {
+    result.status = AssemblerResult::Status::Missing;
+    return result;
+  }
+  TemporaryFile elf("cubin"), text("ptx"), output("fatbin"), log("log");
+  if (!elf.valid || !text.valid || !output.valid || !log.valid || !elf.write(cubin) || !text.write(ptx)) {
+    result.status = AssemblerResult::Status::NotRun;
+    result.log = "no temporary file can be written";
+    return result;
+  }
+  StringRef arch = StringRef(machine.name).drop_front(3); // Without `sm_`.
+  std::string create = "--create=" + output.path;
+  std::string image = ("--image3=kind=elf,sm=" + arch + ",file=" + elf.path).str();
+  std::string fallback = ("--image3=kind=ptx,sm=" + arch + ",file=" + text.path).str();
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};
+  std::string message;
+  int status =
+      sys::ExecuteAndWait(program, {program, create, "-64", image, fallback}, std::nullopt, redirects, 0, 0, &message);
+  result.log = log.read() + message;
+  if (status < 0)
+    result.status = AssemblerResult::Status::NotRun;
+  if (status != 0)
+    return result;
+  result.cubin = output.read();
+  if (!result.cubin.empty())
+    result.status = AssemblerResult::Status::Success;
+  return result;
+}
+
 } // namespace tilec

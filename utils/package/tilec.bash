@@ -8,7 +8,7 @@ _tilec() {
     --arch) COMPREPLY=($(compgen -W "$(tilec --list-targets | cut -d' ' -f1)" -- "$word")) ;;
     --stop-after | --dump-after | --dump-before)
       COMPREPLY=($(compgen -W "all $(tilec --list-passes | cut -d' ' -f1)" -- "$word")) ;;
-    --emit) COMPREPLY=($(compgen -W "ast tile tilegpu nvvm llvm ptx cubin header json" -- "$word")) ;;
+    --emit) COMPREPLY=($(compgen -W "ast tile tilegpu nvvm llvm ptx cubin fatbin header json" -- "$word")) ;;
     --color) COMPREPLY=($(compgen -W "auto always never" -- "$word")) ;;
     --diagnostics-format) COMPREPLY=($(compgen -W "text json" -- "$word")) ;;
     -W) COMPREPLY=($(compgen -W "all perf error" -- "$word")) ;;

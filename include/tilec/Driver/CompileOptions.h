@@ -10,7 +10,7 @@
 namespace tilec {
 
 /// The forms in which a compilation can be written, in the order in which they arise.
-enum class OutputKind { AST, Tile, TileGPU, NVVM, LLVM, PTX, Cubin, Header, JSON };
+enum class OutputKind { AST, Tile, TileGPU, NVVM, LLVM, PTX, Cubin, Fatbin, Header, JSON };
 
 struct Output {
   OutputKind kind;

@@ -84,6 +84,10 @@ public:
   /// Assembles a PTX module. The same text gives the same cubin on every machine.
   AssemblerResult assemble(llvm::StringRef ptx, const AssemblerOptions &options) const;
 
+  /// A fat binary of a cubin and its PTX, from which the driver of another GPU compiles: written by `fatbinary`, which
+  /// lies beside ptxas in a CUDA toolkit. The result's `cubin` is the fat binary.
+  AssemblerResult bundle(llvm::StringRef cubin, llvm::StringRef ptx, const Machine &machine) const;
+
 private:
   std::string path;
 };
