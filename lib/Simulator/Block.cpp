@@ -98,21 +98,20 @@ Mbarrier *Block::findMbarrier(const Access &access, Space space, uint64_t addres
   MemoryRegion *region = locate(access, space, address, 8, 8);
   if (!region)
     return nullptr;
-  Mbarrier *found = space == Space::Shared ? cluster.owner(address)->mbarriers.find(address) : nullptr;
-  if (!found) {
-    Fault fault;
-    fault.kind = FaultKind::BarrierMisuse;
-    fault.site = access.site;
-    fault.message =
-        "there is no initialised mbarrier at byte " + std::to_string(address - region->base) + " of shared memory";
-    state.report.add(std::move(fault));
-    return nullptr;
-  }
+  // All operations touch the object, so that they are ordered after its initialisation and before its reuse.
   Access atomic = access;
   atomic.atomic = true;
   uint64_t offset = address - region->base;
   state.checker.write(*region, offset, 8, &region->bytes[offset], atomic, FaultKind::SharedRace);
-  return found;
+  Mbarrier *found = space == Space::Shared ? cluster.owner(address)->mbarriers.find(address) : nullptr;
+  if (found)
+    return found;
+  Fault fault;
+  fault.kind = FaultKind::BarrierMisuse;
+  fault.site = access.site;
+  fault.message = "there is no initialised mbarrier at byte " + std::to_string(offset) + " of shared memory";
+  state.report.add(std::move(fault));
+  return nullptr;
 }
 
 const uint8_t *Block::tensorMapBytes(uint64_t address) {

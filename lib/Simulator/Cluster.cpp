@@ -68,9 +68,11 @@ void Cluster::reportDeadlock() {
     for (const std::unique_ptr<Warp> &warp : block->warps)
       for (const Fragment &fragment : warp->allFragments()) {
         Fault fault;
-        fault.kind = FaultKind::Deadlock;
         fault.site = {block->linear, static_cast<int>(warp->index), -1,
                       fragment.pc < state.program.ops.size() ? state.program.ops[fragment.pc].source : nullptr};
+        // Whoever waits for registers waits for a budget that does not add up.
+        bool registers = fault.site.instruction && fault.site.instruction->name == "setmaxnreg";
+        fault.kind = registers ? FaultKind::RegisterBudget : FaultKind::Deadlock;
         fault.message = fragment.waiting.empty() ? "runs without end" : fragment.waiting;
         state.report.add(std::move(fault));
       }

@@ -93,7 +93,8 @@ llvm::Expected<Report> Module::run(Device &device, const Launch &launch, const O
     done += volume(launch.cluster);
     if (options.progress)
       options.progress(done, volume(launch.grid));
-    if (report.faults().size() >= options.maximumFaults || report.contains(FaultKind::Deadlock))
+    if (report.faults().size() >= options.maximumFaults || report.contains(FaultKind::Deadlock) ||
+        report.contains(FaultKind::RegisterBudget))
       break;
   }
   return std::move(report);

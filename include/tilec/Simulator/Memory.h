@@ -99,7 +99,7 @@ private:
   RecordId lastRecord = hostRecord;
   llvm::DenseMap<std::pair<uint64_t, const void *>, RecordId> recordOf;
   std::vector<std::vector<RecordId>> sets;
-  std::map<std::pair<RecordId, RecordId>, RecordId> setOf, writersOf;
+  llvm::DenseMap<std::pair<RecordId, RecordId>, RecordId> setOf, writersOf;
 };
 
 /// Global memory of a device: allocations with unaddressable gaps between them.
