@@ -285,7 +285,7 @@ private:
   unsigned nextAxis = 0;
   bool foundError = false;
   /// Refusals wait until the kernel is known to have no other error.
-  std::vector<std::pair<llvm::StringRef, SourceRange>> refusals;
+  std::vector<std::pair<std::string, SourceRange>> refusals;
 };
 
 /// The variables of outer scopes that the blocks assign, in order of declaration.

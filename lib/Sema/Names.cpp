@@ -13,7 +13,7 @@ DiagnosticBuilder Analyzer::report(SourceRange range, diag::Kind kind) {
 
 void Analyzer::refuse(llvm::StringRef key, SourceRange range) {
   if (!getNotBuilt(key).empty())
-    refusals.emplace_back(key, range);
+    refusals.emplace_back(key.str(), range);
 }
 
 Symbol *Analyzer::find(llvm::StringRef name) const {
