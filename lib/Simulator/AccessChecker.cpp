@@ -98,13 +98,15 @@ RecordId AccessChecker::addWriter(RecordId writers, RecordId writer) {
   return entry->second = (sets.size() - 1) | setBit;
 }
 
-// How an access relates to an earlier one that it conflicts with.
-AccessChecker::Relation AccessChecker::relate(RecordId id, uint8_t lane, const Access &access,
-                                              bool needsProxyFence) const {
+// How an access relates to an earlier one that it conflicts with. A plain read beside atomic operations of others may
+// see an old value, but a whole one, as the loops around compare-and-swap expect that begin with such a read.
+AccessChecker::Relation AccessChecker::relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence,
+                                              bool oneReads) const {
   if (id <= hostRecord)
     return Relation::Fine;
   const AccessRecord &before = records[id];
-  if (before.atomic && access.atomic)
+  bool generic = before.proxy == Proxy::Generic && access.proxy == Proxy::Generic;
+  if ((before.atomic && access.atomic) || (oneReads && generic && (before.atomic || access.atomic)))
     return Relation::Fine;
   if (before.cluster == cluster && before.actor == access.actor) {
     bool otherLane = lane != laneOf(access) && lane != wholeWarp && laneOf(access) != wholeWarp;
@@ -141,13 +143,14 @@ void AccessChecker::report(Relation relation, RecordId id, uint8_t lane, const C
 // the value must be ordered after all.
 void AccessChecker::checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any) {
   if (!(shadow.writer & setBit)) {
-    report(relate(shadow.writer, shadow.writerLane, conflict.access, true), shadow.writer, shadow.writerLane, conflict);
+    report(relate(shadow.writer, shadow.writerLane, conflict.access, true, any), shadow.writer, shadow.writerLane,
+           conflict);
     return;
   }
   Relation first = Relation::Fine;
   RecordId firstId = 0;
   for (RecordId member : sets[shadow.writer & ~setBit]) {
-    Relation relation = relate(member, severalLanes, conflict.access, true);
+    Relation relation = relate(member, severalLanes, conflict.access, true, any);
     if (relation == Relation::Fine && any)
       return;
     if (relation != Relation::Fine && first == Relation::Fine) {
@@ -161,7 +164,7 @@ void AccessChecker::checkWriters(const ByteShadow &shadow, const Conflict &confl
 void AccessChecker::checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict) {
   auto check = [&](RecordId reader) {
     if (reader != own)
-      report(relate(reader, shadow.readerLane, conflict.access, false), reader, shadow.readerLane, conflict);
+      report(relate(reader, shadow.readerLane, conflict.access, false, true), reader, shadow.readerLane, conflict);
   };
   if (shadow.readers & setBit)
     for (RecordId reader : sets[shadow.readers & ~setBit])

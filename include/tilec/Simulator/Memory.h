@@ -88,7 +88,7 @@ private:
     FaultKind race;
     const char *verb, *beforeVerb;
   };
-  Relation relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence) const;
+  Relation relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence, bool oneReads) const;
   void report(Relation relation, RecordId id, uint8_t lane, const Conflict &conflict);
   void checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any);
   void checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict);
