@@ -11,6 +11,7 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include <chrono>
+#include <cmath>
 
 using namespace tilec;
 using namespace tilec::runner;
@@ -202,8 +203,10 @@ void Run::show(StringRef name, const HostTensor &tensor) {
   note() << name << ": " << tensor.type->name << "[";
   interleaveComma(tensor.shape, note());
   note() << "]";
-  for (int64_t i = 0; i < count; ++i)
-    note() << (i ? ", " : " = ") << format("%g", tensor.value(i));
+  for (int64_t i = 0; i < count; ++i) {
+    double value = tensor.value(i);
+    note() << (i ? ", " : " = ") << format("%g", std::isnan(value) ? std::abs(value) : value);
+  }
   note() << (count < tensor.size() ? ", ...\n" : "\n");
 }
 

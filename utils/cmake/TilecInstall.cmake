@@ -11,7 +11,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/tilecConfigVersio
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 configure_file(${tilec_package}/tilec.pc.in ${PROJECT_BINARY_DIR}/package/tilec.pc @ONLY)
 
-install(TARGETS tilec RUNTIME)
+install(TARGETS tilec tile-run RUNTIME)
 install(FILES ${PROJECT_BINARY_DIR}/package/tilecConfig.cmake ${PROJECT_BINARY_DIR}/package/tilecConfigVersion.cmake
   ${tilec_package}/tilecKernels.cmake DESTINATION ${tilec_package_folder})
 install(FILES ${PROJECT_BINARY_DIR}/package/tilec.pc DESTINATION ${CMAKE_INSTALL_DATADIR}/pkgconfig)
