@@ -23,11 +23,12 @@ void AccessChecker::initialize(MemoryRegion &region, uint64_t offset, uint64_t c
 RecordId AccessChecker::record(const Access &access) {
   auto matches = [&](const AccessRecord &record) {
     return record.site.instruction == access.site.instruction && record.time == access.time &&
-           record.actor == access.actor && record.cluster == cluster && record.site.block == access.site.block;
+           record.actor == access.actor && record.cluster == cluster && record.site.block == access.site.block &&
+           record.atomic == access.atomic;
   };
   if (matches(records[lastRecord]))
     return lastRecord;
-  uint64_t key = uint64_t(cluster) << 40 ^ uint64_t(access.actor) << 28 ^ access.time;
+  uint64_t key = uint64_t(cluster) << 40 ^ uint64_t(access.actor) << 28 ^ access.time ^ uint64_t(access.atomic) << 63;
   auto [entry, isNew] = recordOf.try_emplace({key, access.site.instruction}, records.size());
   if (!isNew && matches(records[entry->second]))
     return lastRecord = entry->second;
