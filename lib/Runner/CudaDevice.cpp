@@ -5,7 +5,7 @@
 #include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
-#include <cstring>
+#include <type_traits>
 
 using namespace llvm;
 using namespace tilec::runner;
@@ -53,8 +53,9 @@ struct tilec::runner::CudaDriver {
   Result (*cuModuleGetFunction)(void **, void *, const char *);
   Result (*cuFuncSetAttribute)(void *, int, int);
   Result (*cuLaunchKernelEx)(const LaunchConfig *, void *, void **, void **);
-  Result (*cuTensorMapEncodeTiled)(void *, int, unsigned, void *, const uint64_t *, const uint64_t *, const uint32_t *,
-                                   const uint32_t *, int, int, int, int);
+  // The address is a pointer in cuda.h.
+  Result (*cuTensorMapEncodeTiled)(void *, int, unsigned, uint64_t, const uint64_t *, const uint64_t *,
+                                   const uint32_t *, const uint32_t *, int, int, int, int);
   Result (*cuEventCreate)(void **, unsigned);
   Result (*cuEventRecord)(void *, void *);
   Result (*cuEventSynchronize)(void *);
@@ -82,7 +83,7 @@ Error loadDriver(CudaDriver &driver) {
     void *address = library.getAddressOfSymbol(name);
     if (!address)
       missing = name;
-    std::memcpy(&function, &address, sizeof(address));
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
   };
   find(driver.cuInit, "cuInit");
   find(driver.cuGetErrorName, "cuGetErrorName");
@@ -212,8 +213,8 @@ Expected<std::array<uint8_t, 128>> CudaDevice::encodeTensorMap(const TensorMapRe
   int promotion = request.promotion ? static_cast<int>(Log2_32(request.promotion / 32)) : 0;
   uint64_t none = 0;
   Result result = driver->cuTensorMapEncodeTiled(
-      map.data(), type, static_cast<unsigned>(request.dims.size()), reinterpret_cast<void *>(request.address),
-      request.dims.data(), request.strides.empty() ? &none : request.strides.data(), request.box.data(), steps.data(),
+      map.data(), type, static_cast<unsigned>(request.dims.size()), request.address, request.dims.data(),
+      request.strides.empty() ? &none : request.strides.data(), request.box.data(), steps.data(),
       /*interleave=*/0, swizzle, promotion, /*fill=*/0);
   if (Error error = driver->check(result, "cuTensorMapEncodeTiled"))
     return error;

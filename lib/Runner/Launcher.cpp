@@ -330,6 +330,7 @@ Expected<std::optional<ReadyLaunch>> Launcher::ready(const json::Object &launch)
 
 static std::vector<uint8_t> littleEndian(uint64_t value, unsigned bytes) {
   std::vector<uint8_t> result;
+  result.reserve(bytes);
   for (unsigned i = 0; i < bytes; ++i)
     result.push_back(static_cast<uint8_t>(value >> (8 * i)));
   return result;

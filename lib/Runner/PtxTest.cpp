@@ -115,7 +115,8 @@ static Expected<std::vector<uint8_t>> pointerBytes(const PtxTestArgument &argume
       return error;
   }
   std::vector<uint8_t> bytes;
-  for (unsigned i = 0; i < 8; ++i)
+  bytes.reserve(sizeof(uint64_t));
+  for (unsigned i = 0; i < sizeof(uint64_t); ++i)
     bytes.push_back(static_cast<uint8_t>(*address >> (8 * i)));
   return bytes;
 }

@@ -254,7 +254,9 @@ static Flow executeBulk(Warp &warp, const Op &op, LaneMask lanes) {
                                 Proxy::Async,
                                 /*ordered=*/false,
                                 {}};
-    if (!store && !(how.channel = channelOf(warp, op, request)))
+    if (!store)
+      how.channel = channelOf(warp, op, request);
+    if (!store && !how.channel)
       continue;
     warp.block_.cluster.async.submit(warp, op, how,
                                      std::make_unique<BulkOperation>(warp.block_, form, std::move(request)));

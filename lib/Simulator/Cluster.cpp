@@ -55,7 +55,8 @@ void Cluster::run() {
       return;
     if (state.idle > state.options.maximumInstructions)
       return reportDeadlock();
-    if (!runRound() && !async.completeOne())
+    uint64_t before = progress;
+    if (!runRound() && progress == before && !async.completeOne())
       return reportDeadlock();
   }
   // Stores that nobody waits for complete after the end.

@@ -5,6 +5,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include <tuple>
 
 using namespace tilec;
 using namespace llvm;
@@ -71,7 +72,7 @@ Expected<CompiledKernels> tilec::compileKernels(const TileRunOptions &options, c
   } else if (result > 0) {
     status = result;
   }
-  sys::fs::remove_directories(folder);
+  std::ignore = sys::fs::remove_directories(folder);
   return kernels;
 }
 

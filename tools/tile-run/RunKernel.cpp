@@ -213,7 +213,7 @@ void Run::show(StringRef name, const HostTensor &tensor) {
 static std::string position(ArrayRef<int64_t> shape, int64_t at) {
   std::string text;
   for (int64_t extent : reverse(shape)) {
-    text = std::to_string(at % extent) + (text.empty() ? "" : ", ") + text;
+    text.insert(0, std::to_string(at % extent) + (text.empty() ? "" : ", "));
     at /= extent;
   }
   return text;
