@@ -2,6 +2,7 @@
 // over.
 #include "Analyzer.h"
 #include "tilec/Syntax/ASTVisitor.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -153,10 +154,11 @@ void Analyzer::bindImplicitAxes(llvm::ArrayRef<ast::Identifier> names, const ast
         continue;
       std::string first = toString(uses[0].size), second = toString(use.size);
       DiagnosticBuilder builder = report(use.range, diag::err_axis_over_two_dimensions) << name.name << first << second;
+      std::string contract = llvm::formatv("{0} == {1}", first, second);
       if (kernelDecl->contracts.empty())
-        builder << FixIt::insertion(kernelDecl->body->range.begin, "where " + first + " == " + second + " ");
+        builder << FixIt::insertion(kernelDecl->body->range.begin, llvm::formatv("where {0} ", contract).str());
       else
-        builder << FixIt::insertion(kernelDecl->contracts.back().range.end, ", " + first + " == " + second);
+        builder << FixIt::insertion(kernelDecl->contracts.back().range.end, ", " + contract);
       builder.note(uses[0].range, diag::note_axis_ranges_over) << name.name << first;
       break;
     }

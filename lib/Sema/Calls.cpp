@@ -260,11 +260,11 @@ static std::optional<Number> foldInteger(Builtin builtin, const Number &a, const
   case Builtin::CeilDiv:
     return ceiling;
   case Builtin::AlignUp:
-    return *Number::fold(BinaryOp::Multiply, ceiling, b);
+    return Number::fold(BinaryOp::Multiply, ceiling, b);
   case Builtin::DivTrunc:
     return truncated;
   case Builtin::RemTrunc:
-    return *Number::fold(BinaryOp::Subtract, a, *Number::fold(BinaryOp::Multiply, truncated, b));
+    return Number::fold(BinaryOp::Subtract, a, *Number::fold(BinaryOp::Multiply, truncated, b));
   default:
     return std::nullopt;
   }

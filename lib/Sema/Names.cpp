@@ -145,6 +145,7 @@ std::vector<std::string> Analyzer::axesInScope() const {
         axes.push_back(entry.getValue()->axis);
   llvm::sort(axes, [](const Axis *a, const Axis *b) { return a->id < b->id; });
   std::vector<std::string> names;
+  names.reserve(axes.size());
   for (const Axis *axis : axes)
     names.push_back(axis->name);
   return names;

@@ -27,9 +27,9 @@ static DynamicAPInt power(int64_t base, unsigned exponent) {
   return result;
 }
 
-Number Number::integer(DynamicAPInt value) {
+Number Number::integer(const DynamicAPInt &value) {
   Number result;
-  result.numerator = std::move(value);
+  result.numerator = value;
   return result;
 }
 
@@ -64,8 +64,8 @@ Number Number::real(DynamicAPInt numerator, DynamicAPInt denominator) {
     numerator /= divisor;
     denominator /= divisor;
   }
-  result.numerator = std::move(numerator);
-  result.denominator = std::move(denominator);
+  result.numerator = numerator;
+  result.denominator = denominator;
   return result;
 }
 

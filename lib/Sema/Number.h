@@ -12,7 +12,7 @@ class Number {
 public:
   enum class Kind : uint8_t { Integer, Real, Infinity, NaN };
 
-  static Number integer(llvm::DynamicAPInt value);
+  static Number integer(const llvm::DynamicAPInt &value);
   static Number integer(int64_t value) { return integer(llvm::DynamicAPInt(value)); }
   static Number integer(uint64_t value);
   static Number integer(const llvm::APInt &value, bool isSigned);

@@ -26,9 +26,12 @@ void LinearSum::add(const LinearSum &other, int64_t factor) {
   constant += other.constant * factor;
   for (auto [value, coefficient] : other.terms) {
     auto *it = llvm::find_if(terms, [&, v = value](auto &term) { return term.first == v; });
-    if (it == terms.end())
+    if (it == terms.end()) {
       terms.push_back({value, coefficient * factor});
-    else if ((it->second += coefficient * factor) == 0)
+      continue;
+    }
+    it->second += coefficient * factor;
+    if (it->second == 0)
       terms.erase(it);
   }
 }
