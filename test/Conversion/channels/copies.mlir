@@ -8,14 +8,23 @@
 
 module attributes {tilec.target = "sm_80"} {
 
-// 8-byte pieces: 32 a row, 1024 in all, 8 a thread. Source bytes are 0 outside. Every thread arrives once its copies
-// are done; the parity is polled because sm_80 has no try_wait.
+// 8-byte pieces: 32 a row, 1024 in all, 8 a thread. Source bytes are 0 outside. The threads move 4 rows on at a time and
+// the swizzle repeats after 8 (1024 bytes), so that two addresses and constants serve all copies. Every thread arrives
+// once its copies are done; the parity is polled because sm_80 has no try_wait.
 // CHECK-LABEL: llvm.func @async
 // CHECK: mbarrier.init.shared::cta.b64 [$0], 128;
 // CHECK-NOT: nvvm.fence.mbarrier.init
 // CHECK: scf.for
 // CHECK: nvvm.barrier0
-// CHECK-COUNT-8: cp.async.ca.shared.global [$0], [$1], 8, $2;
+// CHECK: cp.async.ca.shared.global [$0], [$1], 8, $2;{{.*}} [[EVEN:%[0-9]+]], %{{[0-9]+}}, %{{[0-9]+}} :
+// CHECK: cp.async.ca.shared.global [$0], [$1], 8, $2;{{.*}} [[ODD:%[0-9]+]], %{{[0-9]+}}, %{{[0-9]+}} :
+// CHECK: cp.async.ca.shared.global [$0 + 1024], [$1], 8, $2;{{.*}} [[EVEN]],
+// CHECK: cp.async.ca.shared.global [$0 + 1024], [$1], 8, $2;{{.*}} [[ODD]],
+// CHECK: cp.async.ca.shared.global [$0 + 2048], [$1], 8, $2;{{.*}} [[EVEN]],
+// CHECK: cp.async.ca.shared.global [$0 + 2048], [$1], 8, $2;{{.*}} [[ODD]],
+// CHECK: cp.async.ca.shared.global [$0 + 3072], [$1], 8, $2;{{.*}} [[EVEN]],
+// CHECK: cp.async.ca.shared.global [$0 + 3072], [$1], 8, $2;{{.*}} [[ODD]],
+// CHECK-NOT: cp.async.ca
 // CHECK: cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];
 // CHECK: mbarrier.test_wait.parity
 tilegpu.kernel @async attributes {kernel = "async", arguments = [], contracts = [], when = [], stage = 0 : i64,
