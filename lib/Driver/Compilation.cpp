@@ -3,6 +3,7 @@
 #include "Frontend.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/IRGen/IRGen.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
@@ -136,9 +137,24 @@ bool Compilation::parseProgram(FileID file) {
     return false;
   if (!module || mlir::failed(mlir::verify(*module)))
     return failInternally("the tile dialect was generated wrongly");
+  limitRegisters();
   dump("after", "irgen", options.dump.after);
   stopsAfter("irgen");
   return true;
+}
+
+// `--maxrregcount` is `@maxregs` on every kernel that has none: ptxas ignores its own option beside the launch bounds that
+// kernels declare.
+void Compilation::limitRegisters() {
+  if (options.maxRegisters == 0)
+    return;
+  module->walk([&](tile::KernelOp kernel) {
+    mlir::NamedAttrList annotations(kernel.getAnnotations());
+    if (annotations.get("maxregs"))
+      return;
+    annotations.set("maxregs", mlir::Builder(context.get()).getI64IntegerAttr(options.maxRegisters));
+    kernel.setAnnotationsAttr(annotations.getDictionary(context.get()));
+  });
 }
 
 bool Compilation::runStep(const PipelineStep &step) {

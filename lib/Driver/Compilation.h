@@ -28,6 +28,7 @@ private:
   bool parseModule(FileID file);
   bool parseProgram(FileID file);
   bool runPipeline();
+  void limitRegisters();
   bool runStep(const PipelineStep &step);
   bool generateCode();
   bool emitLLVM();

@@ -39,7 +39,6 @@ bool Compilation::assemble() {
   AssemblerOptions assembler;
   assembler.machine = options.machine;
   assembler.optLevel = options.optLevel;
-  assembler.maxRegisters = options.maxRegisters;
   assembler.lineInfo = options.lineInfo;
   AssemblerResult result = Assembler(options.programFolder).assemble(*ptx, assembler);
   endTiming("ptxas");

@@ -138,14 +138,14 @@ static void collectLengths(const sema::Block &block, llvm::SmallSetVector<const 
   }
 }
 
-// A row of 512 elements is one for a warp; each step beyond takes four times as many threads.
+// A row of 512 elements is one for a warp; a step beyond takes twice as many threads.
 RowLengths tilec::rowLengths(const Kernel &kernel) {
   llvm::SmallSetVector<const Variable *, 2> lengths;
   collectLengths(*kernel.body, lengths);
   if (lengths.size() != 1 || !lengths.front()->max || lengths.front()->min == lengths.front()->max)
     return {};
   RowLengths result{lengths.front(), {}};
-  for (int64_t bound = 512; bound < *result.dimension->max; bound *= 4)
+  for (int64_t bound = 512; bound < *result.dimension->max; bound *= 2)
     if (bound > result.dimension->min.value_or(0))
       result.bounds.push_back(bound);
   return result;

@@ -147,11 +147,8 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   }
   std::string level = "-O" + utostr(options.optLevel);
   std::string arch = ("-arch=" + options.machine->name).str();
-  std::string registers = "-maxrregcount=" + utostr(options.maxRegisters);
   // 0 asks for one thread a core. The cubin records the option's text, so it must not depend on the machine.
   SmallVector<StringRef> arguments = {path, arch, level, "-v", "-split-compile=0", input.path, "-o", output.path};
-  if (options.maxRegisters)
-    arguments.push_back(registers);
   if (options.lineInfo)
     arguments.push_back("-lineinfo");
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};

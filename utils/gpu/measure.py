@@ -134,20 +134,54 @@ def attention(batch, heads, length, size, causal):
                    dict(Q=q, K=k, V=v, O=own, scale=1 / math.sqrt(size)), own, vendor().float(), 6e-3, work, "TFLOP/s")
 
 
+def copied(family, case, arguments, own, reference, moved, limit=4e-3):
+    """A kernel beside a copy that moves as many bytes (half of `moved` read, half written)."""
+    source = torch.empty(moved // 2, device="cuda", dtype=torch.uint8)
+    target = torch.empty_like(source)
+    return Problem(family, f"{family} {case}", "copy", lambda: target.copy_(source), arguments, own, reference, limit,
+                   moved / 1e6, "GB/s")
+
+
 def rows(family, m, n):
-    x, g = normal(m, n), normal(n)
-    y, own = torch.empty_like(x), torch.empty_like(x)
-    if family == "softmax":
-        reference, arguments = torch.softmax(x.float(), -1), dict(X=x, Y=own)
+    x, g, b = normal(m, n), normal(n), normal(n)
+    own = torch.empty_like(x)
+    arguments = dict(X=x, Y=own)
+    if family.startswith("softmax"):
+        reference = torch.softmax(x.float(), -1)
+    elif family.startswith("rms_norm"):
+        reference = F.rms_norm(x.float(), (n,), g.float(), 1e-5)
+        arguments.update(G=g, eps=1e-5)
     else:
-        reference, arguments = F.rms_norm(x.float(), (n,), g.float(), 1e-5), dict(X=x, G=g, Y=own, eps=1e-5)
-    return Problem(family, f"{family} bf16 {m}x{n}", "copy", lambda: y.copy_(x), arguments, own, reference, 4e-3,
-                   4 * m * n / 1e6, "GB/s")
+        reference = F.layer_norm(x.float(), (n,), g.float(), b.float(), 1e-5)
+        arguments.update(G=g, B=b, eps=1e-5)
+    return copied(family, f"bf16 {m}x{n}", arguments, own, reference, 4 * m * n)
+
+
+def chain(m, n):
+    x, r, own = normal(m, n), normal(m, n), torch.empty(m, n, device="cuda", dtype=torch.bfloat16)
+    scale, shift = (torch.randn(n, device="cuda") for _ in range(2))
+    reference = F.silu(x.float() * scale + shift) + r.float()
+    return copied("chain", f"bf16 {m}x{n}", dict(X=x, scale=scale, shift=shift, R=r, Y=own), own, reference, 6 * m * n)
+
+
+def transpose(m, n):
+    x, own = normal(m, n), torch.empty(n, m, device="cuda", dtype=torch.bfloat16)
+    return copied("transpose", f"bf16 {m}x{n}", dict(X=x, Y=own), own, x.float().t(), 4 * m * n)
+
+
+def column_sum(m, n):
+    x, own = torch.randn(m, n, device="cuda"), torch.empty(n, device="cuda")
+    return copied("column_sum", f"f32 {m}x{n}", dict(X=x, S=own), own, x.double().sum(0).float(), 4 * m * n)
 
 
 PROBLEMS = [lambda: gemm(8192, 8192, 8192), lambda: gemm(4095, 4097, 4104),
             lambda: attention(4, 16, 4096, 128, False), lambda: attention(4, 16, 4096, 128, True),
-            lambda: rows("softmax", 8192, 8192), lambda: rows("rms_norm", 8192, 8192)]
+            *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm", "layer_norm")
+              for m, n in ((8192, 8192), (32768, 4096), (131072, 512), (65536, 300))),
+            *(lambda family=family, m=m, n=n: rows(family, m, n)
+              for family in ("softmax_stream", "rms_norm_stream", "layer_norm_stream")
+              for m, n in ((8192, 8192), (4096, 32768))),
+            lambda: chain(8192, 8192), lambda: transpose(8192, 8192), lambda: column_sum(8192, 16384)]
 
 
 def checked(driver, build, problem):

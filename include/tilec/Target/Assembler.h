@@ -64,8 +64,6 @@ struct AssemblerOptions {
   /// The target; must be set.
   const Machine *machine = nullptr;
   unsigned optLevel = 3;
-  /// 0 for the limit that follows from the block size.
-  unsigned maxRegisters = 0;
   /// Keep the line table.
   bool lineInfo = false;
 };
