@@ -23,8 +23,8 @@ void AccessChecker::initialize(MemoryRegion &region, uint64_t offset, uint64_t c
 RecordId AccessChecker::record(const Access &access) {
   auto matches = [&](const AccessRecord &record) {
     return record.site.instruction == access.site.instruction && record.time == access.time &&
-           record.actor == access.actor && record.cluster == cluster && record.site.block == access.site.block &&
-           record.atomic == access.atomic;
+           record.actor == access.actor && record.atomic == access.atomic && record.cluster == cluster &&
+           record.site.block == access.site.block && record.atomic == access.atomic;
   };
   if (matches(records[lastRecord]))
     return lastRecord;

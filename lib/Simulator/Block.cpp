@@ -104,11 +104,18 @@ Mbarrier *Block::findMbarrier(const Access &access, Space space, uint64_t addres
   uint64_t offset = address - region->base;
   state.checker.write(*region, offset, 8, &region->bytes[offset], atomic, FaultKind::SharedRace);
   Mbarrier *found = space == Space::Shared ? cluster.owner(address)->mbarriers.find(address) : nullptr;
-  if (found)
+  bool fenced = !found || access.proxy == Proxy::Generic || access.knows->async[found->creator] >= found->created;
+  if (found && (fenced || !state.checker.checkProxies))
     return found;
   Fault fault;
-  fault.kind = FaultKind::BarrierMisuse;
   fault.site = access.site;
+  if (found) {
+    fault.kind = FaultKind::MissingProxyFence;
+    fault.message = "completes on an mbarrier that was initialised without fence.mbarrier_init behind it";
+    state.report.add(std::move(fault));
+    return found;
+  }
+  fault.kind = FaultKind::BarrierMisuse;
   fault.message = "there is no initialised mbarrier at byte " + std::to_string(offset) + " of shared memory";
   state.report.add(std::move(fault));
   return nullptr;

@@ -8,15 +8,12 @@ using namespace tilec::simulator;
 
 void tilec::simulator::signalMbarrier(Cluster &cluster, uint32_t address, const Access &access, int64_t arrivals,
                                       int64_t bytes) {
-  auto fault = [&](std::string message) {
-    cluster.state.report.add({FaultKind::BarrierMisuse, access.site, {}, std::move(message)});
-  };
   Block *owner = cluster.owner(address);
-  Mbarrier *barrier = owner ? owner->mbarriers.find(address) : nullptr;
-  if (!barrier)
-    return fault("there is no mbarrier at this address when the copy completes");
-  if (!owner->mbarriers.arrive(*barrier, cluster, arrivals, bytes, knowledgeAfter(access)))
-    fault(arrivals ? "more arrivals than the mbarrier expects" : "more bytes than the mbarrier expects");
+  Mbarrier *barrier = (owner ? *owner : *cluster.blocks[0]).findMbarrier(access, Space::Shared, address);
+  if (!barrier || MbarrierTable::arrive(*barrier, cluster, arrivals, bytes, knowledgeAfter(access)))
+    return;
+  const char *what = arrivals ? "more arrivals than the mbarrier expects" : "more bytes than the mbarrier expects";
+  cluster.state.report.add({FaultKind::BarrierMisuse, access.site, {}, what});
 }
 
 namespace {

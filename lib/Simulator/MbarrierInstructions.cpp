@@ -23,6 +23,8 @@ Flow initialize(Warp &warp, const Op &op, LaneMask lanes) {
       Mbarrier &barrier = block.cluster.owner(address)->mbarriers.create(address, block.cluster);
       barrier.expected = count;
       barrier.pendingArrivals = count;
+      barrier.creator = warp.actor;
+      barrier.created = warp.time();
     }
   });
   return Flow::Next;

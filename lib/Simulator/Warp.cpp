@@ -10,7 +10,8 @@ using namespace tilec::simulator;
 Warp::Warp(Block &block, const Program &program, unsigned index, LaneMask lanes, unsigned firstThread)
     : block_(block), program(program), index(index), firstThread(firstThread), local(program.localBytes * laneCount),
       registers(size_t(program.numSlots) * laneCount), predicates(program.numPredicates),
-      definedLanes(program.numSlots, 0), definedPredicates(program.numPredicates, 0), stamps(program.numSlots, 0) {
+      definedLanes(program.numSlots, 0), definedPredicates(program.numPredicates, 0),
+      stamps(program.numSlots, fenceEpoch) {
   registerBudget = program.launchRegisters;
   actor = block.cluster.newActor();
   knows.generic.raise(actor, 1);
@@ -171,7 +172,11 @@ void Warp::checkOperands(const Op &op, LaneMask lanes) {
         fault(FaultKind::UninitializedRegister, op, llvm::countr_zero(missing),
               "reads `" + program.slotNames[slot] + "`, which nothing has written");
     }
-    if (stamps[slot] == pendingMark && !op.handlesPending)
+    if (op.handlesPending)
+      continue;
+    if (stamps[slot] != pendingMark)
+      stamps[slot] = fenceEpoch;
+    else
       fault(FaultKind::PendingRegister, op, -1,
             "reads `" + program.slotNames[slot] + "` while a wgmma in flight owns it");
   }

@@ -27,7 +27,7 @@ static void checkRegisters(Warp &warp, const Op &op, const WgmmaPayload &payload
     if (isRead && warp.defined(slot) != allLanes)
       warp.fault(FaultKind::UninitializedRegister, op, -1, name + " is not initialised");
     if (warp.stamp(slot) == warp.fenceEpoch)
-      warp.fault(FaultKind::MissingWgmmaFence, op, -1, name + " was written after the last wgmma.fence");
+      warp.fault(FaultKind::MissingWgmmaFence, op, -1, name + " was used after the last wgmma.fence");
   };
   for (Slot slot : llvm::ArrayRef(op.uses).take_front(payload.numRegistersA))
     check(slot, true);

@@ -41,6 +41,9 @@ struct Mbarrier {
   Knowledge gathering, completed;
   /// Operations that complete here.
   Actor channel = 0;
+  /// Who initialised it and when.
+  Actor creator = 0;
+  Time created = 0;
 };
 
 class Cluster;

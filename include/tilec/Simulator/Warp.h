@@ -63,7 +63,8 @@ public:
   // Initialised registers and registers in flight.
   LaneMask &defined(Slot slot) { return definedLanes[slot]; }
   LaneMask &definedPredicate(Slot slot) { return definedPredicates[slot]; }
-  /// wgmma: the fence epoch of the last ordinary write; `pendingMark` while an operation owns the register.
+  /// wgmma: the fence epoch of the last ordinary access, or of the start; `pendingMark` while an operation owns the
+  /// register. An operation needs a wgmma.fence behind that.
   static constexpr uint32_t pendingMark = ~0u;
   uint32_t &stamp(Slot slot) { return stamps[slot]; }
   uint32_t fenceEpoch = 1;
