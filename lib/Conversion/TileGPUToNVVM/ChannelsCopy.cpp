@@ -1,6 +1,6 @@
 // Fills by the threads of a group: cp.async, or loads and stores. Elements outside the view become 0.
 #include "Channels.h"
-#include "MemoryAccess.h"
+#include "GuardedAccess.h"
 #include "MmaShared.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -208,7 +208,7 @@ Value ThreadFill::load(Value source, Value count) {
   auto branch = scf::IfOp::create(builder, loc, type, inside, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
-  Value loaded = policy ? loadWithPolicy(lowering, type, width, source, policy, /*ordered=*/true)
+  Value loaded = policy ? loadWithPolicy(lowering, type, source, policy, /*ordered=*/true)
                         : LLVM::LoadOp::create(builder, loc, type, source).getResult();
   scf::YieldOp::create(builder, loc, loaded);
   builder.setInsertionPointToStart(branch.elseBlock());

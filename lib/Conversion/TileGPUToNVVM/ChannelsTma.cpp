@@ -1,6 +1,6 @@
 // Fills by tensor memory access: the tensor maps among the kernel's parameters, and the copies.
 #include "Channels.h"
-#include "MemoryAccess.h"
+#include "GuardedAccess.h"
 
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/HostExpression.h"

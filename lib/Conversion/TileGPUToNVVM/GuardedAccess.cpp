@@ -1,4 +1,5 @@
-// Predicated loads and stores (PTX ISA 9.7.9.8 ld, 9.7.9.11 st): values travel as words of 32 bits, or 16 if smaller.
+// Predicated loads and stores, loads with a cache policy (PTX ISA 9.7.9.8 ld, 9.7.9.11 st): values travel as words of
+// 32 bits, or 16 if smaller.
 #include "GuardedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -11,6 +12,10 @@ static int64_t bytesOf(Type type) {
     return vector.getNumElements() * vector.getElementTypeBitWidth() / 8;
   return type.getIntOrFloatBitWidth() / 8;
 }
+
+static unsigned wordCount(int64_t bytes) { return std::max<int64_t>(bytes / 4, 1); }
+
+static Type wordType(OpBuilder &builder, int64_t bytes) { return builder.getIntegerType(bytes < 4 ? 16 : 32); }
 
 // ".v4.b32", ".b16" and so on.
 static std::string suffixOf(int64_t bytes) {
@@ -37,10 +42,10 @@ static Value index32(OpBuilder &builder, Location loc, int64_t value) {
 
 static SmallVector<Value> toWords(OpBuilder &builder, Location loc, Value value) {
   int64_t bytes = bytesOf(value.getType());
-  unsigned count = std::max<int64_t>(bytes / 4, 1);
+  unsigned count = wordCount(bytes);
   if (bytes == 1)
     return {arith::ExtUIOp::create(builder, loc, builder.getI16Type(), value)};
-  Type word = builder.getIntegerType(bytes < 4 ? 16 : 32);
+  Type word = wordType(builder, bytes);
   Type type = count == 1 ? word : Type(VectorType::get(count, word));
   if (value.getType() != type)
     value = LLVM::BitcastOp::create(builder, loc, type, value);
@@ -68,8 +73,8 @@ Value tilec::guardedLoad(Lowering &lowering, Type type, const VectorAccess &acce
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   int64_t bytes = bytesOf(type);
-  unsigned count = std::max<int64_t>(bytes / 4, 1);
-  Type word = builder.getIntegerType(bytes < 4 ? 16 : 32);
+  unsigned count = wordCount(bytes);
+  Type word = wordType(builder, bytes);
   SmallVector<Value> fill = otherwise ? toWords(builder, loc, otherwise)
                                       : SmallVector<Value>(count, LLVM::ZeroOp::create(builder, loc, word));
   std::string text = "@$" + std::to_string(count + 1) + " ld.global" + (readOnly ? ".nc" : "") + suffixOf(bytes) +
@@ -91,4 +96,24 @@ void tilec::guardedStore(Lowering &lowering, Value value, const VectorAccess &ac
   std::string text = "@$1 st.global" + suffixOf(bytesOf(value.getType())) + addressText(0, access) + ", " +
                      operandList(2, words.size()) + ";";
   Ptx(builder, loc).assembly(text, {}, operands);
+}
+
+Value tilec::evictionPolicy(Lowering &lowering, StringAttr evict) {
+  if (!evict)
+    return nullptr;
+  std::string priority = ("evict_" + evict.getValue()).str();
+  return Ptx(lowering.builder, lowering.loc()).createCachePolicy(priority);
+}
+
+Value tilec::loadWithPolicy(Lowering &lowering, Type type, Value pointer, Value policy, bool ordered) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  int64_t bytes = bytesOf(type);
+  unsigned count = wordCount(bytes);
+  std::string text = "ld.global.L2::cache_hint" + suffixOf(bytes) + operandList(0, count) + ", [$" +
+                     std::to_string(count) + "], $" + std::to_string(count + 1) + ";";
+  Ptx::AssemblyOptions options;
+  options.sideEffects = options.memory = ordered;
+  SmallVector<Type> types(count, wordType(builder, bytes));
+  return fromWords(builder, loc, Ptx(builder, loc).assembly(text, types, {pointer, policy}, options), type);
 }

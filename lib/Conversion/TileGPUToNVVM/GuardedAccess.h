@@ -1,4 +1,5 @@
-// Vector loads and stores of global memory under a condition of the thread, as predicated instructions.
+// Vector loads and stores of global memory in forms of their instructions that LLVM does not select: under a condition
+// of the thread, or with a cache policy.
 #ifndef TILEC_CONVERSION_TILEGPUTONVVM_GUARDEDACCESS_H
 #define TILEC_CONVERSION_TILEGPUTONVVM_GUARDEDACCESS_H
 
@@ -15,6 +16,12 @@ mlir::Value guardedLoad(Lowering &lowering, mlir::Type type, const VectorAccess 
 
 /// Stores a scalar or vector of such a size where the condition holds.
 void guardedStore(Lowering &lowering, mlir::Value value, const VectorAccess &access);
+
+/// The policy (i64) of `@evict(first)` and `@evict(last)` for the second-level cache; null for a null word.
+mlir::Value evictionPolicy(Lowering &lowering, mlir::StringAttr evict);
+
+/// A load of `type` (of such a size) with a cache policy. `ordered`: other operations write this memory.
+mlir::Value loadWithPolicy(Lowering &lowering, mlir::Type type, mlir::Value pointer, mlir::Value policy, bool ordered);
 
 } // namespace tilec
 

@@ -17,47 +17,6 @@ static Type memoryType(OpBuilder &builder, Type registerType) {
   return registerType.isInteger(1) ? builder.getI8Type() : registerType;
 }
 
-static Value index32(OpBuilder &builder, Location loc, int64_t value) {
-  return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value));
-}
-
-Value tilec::evictionPolicy(Lowering &lowering, StringAttr evict) {
-  if (!evict)
-    return nullptr;
-  std::string priority = ("evict_" + evict.getValue()).str();
-  return Ptx(lowering.builder, lowering.loc()).createCachePolicy(priority);
-}
-
-// ld with `.L2::cache_hint` (PTX ISA 9.7.9.8), in words of 32 bits, or one word of 16 for smaller values.
-Value tilec::loadWithPolicy(Lowering &lowering, Type type, int64_t bytes, Value pointer, Value policy, bool ordered) {
-  OpBuilder &builder = lowering.builder;
-  Location loc = lowering.loc();
-  unsigned words = std::max<int64_t>(bytes / 4, 1);
-  Type word = builder.getIntegerType(bytes < 4 ? 16 : 32);
-  std::string results, vector = words > 1 ? ".v" + std::to_string(words) : "";
-  for (unsigned i = 0; i < words; ++i)
-    results += (i ? ", $" : "$") + std::to_string(i);
-  if (words > 1)
-    results = "{" + results + "}";
-  std::string text = "ld.global.L2::cache_hint" + vector +
-                     (bytes == 1   ? ".u8 "
-                      : bytes == 2 ? ".b16 "
-                                   : ".b32 ") +
-                     results + ", [$" + std::to_string(words) + "], $" + std::to_string(words + 1) + ";";
-  Ptx::AssemblyOptions options;
-  options.sideEffects = options.memory = ordered;
-  Ptx::Values loaded = Ptx(builder, loc).assembly(text, SmallVector<Type>(words, word), {pointer, policy}, options);
-  Value value = loaded[0];
-  if (bytes == 1)
-    value = arith::TruncIOp::create(builder, loc, builder.getI8Type(), value);
-  if (words > 1) {
-    value = LLVM::PoisonOp::create(builder, loc, VectorType::get(words, word));
-    for (auto [i, part] : llvm::enumerate(loaded))
-      value = LLVM::InsertElementOp::create(builder, loc, value, part, index32(builder, loc, i));
-  }
-  return value.getType() == type ? value : Value(LLVM::BitcastOp::create(builder, loc, type, value));
-}
-
 static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Value otherwise,
                              function_ref<Value()> load) {
   OpBuilder &builder = lowering.builder;
@@ -87,7 +46,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
     Type type = width == 1 ? memory : Type(VectorType::get(width, memory));
     auto load = [&]() -> Value {
       if (policy)
-        return loadWithPolicy(*this, type, bytes * width, vector.pointer, policy, !readOnly);
+        return loadWithPolicy(*this, type, vector.pointer, policy, !readOnly);
       auto loaded = LLVM::LoadOp::create(builder, location, type, vector.pointer, /*alignment=*/bytes * width);
       loaded.setInvariant(readOnly);
       return loaded;
@@ -104,7 +63,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
         if (!fill)
           fill = width == 1 ? other : Value(LLVM::PoisonOp::create(builder, location, type));
         if (width > 1)
-          fill = LLVM::InsertElementOp::create(builder, location, fill, other, index32(builder, location, i));
+          fill = LLVM::InsertElementOp::create(builder, location, fill, other, constant32(i));
       }
       value = policy ? loadUnderBranch(*this, type, vector.condition, fill, load)
                      : guardedLoad(*this, type, vector, fill, readOnly);
@@ -112,9 +71,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
       value = load();
     }
     for (auto [i, reg] : llvm::enumerate(vector.registers)) {
-      Value one = width == 1
-                      ? value
-                      : Value(LLVM::ExtractElementOp::create(builder, location, value, index32(builder, location, i)));
+      Value one = width == 1 ? value : Value(LLVM::ExtractElementOp::create(builder, location, value, constant32(i)));
       if (element.isInteger(1))
         one = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, one,
                                     arith::ConstantIntOp::create(builder, location, 0, 8));
@@ -145,7 +102,7 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
     if (width > 1) {
       packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));
       for (auto [i, reg] : llvm::enumerate(vector.registers))
-        packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), index32(builder, location, i));
+        packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), constant32(i));
     }
     auto store = [&] { LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width); };
     if (!vector.condition)

@@ -188,8 +188,6 @@ Value MemoryAccess::writers() {
 }
 
 SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOnly) {
-  OpBuilder &builder = lowering.builder;
-  Location loc = lowering.loc();
   unsigned width = vectorWidth(widest);
   uint32_t count = isTile() ? Lowering::layoutOf(value).numRegisters() : 1;
   SmallVector<uint32_t, 8> run = {0};
@@ -202,8 +200,7 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
   Value writer = writersOnly ? writers() : Value();
   Type elementType = Lowering::registerType(cast<tile::ViewType>(view.op->getResult(0).getType()).getElementType());
   if (elementType.isInteger(1))
-    elementType = builder.getI8Type();
-  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+    elementType = lowering.builder.getI8Type();
   SmallVector<VectorAccess, 0> accesses;
   llvm::SmallVector<bool> done(count, false);
   for (uint32_t reg = 0; reg < count; ++reg) {
@@ -214,47 +211,53 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
       access.registers.push_back(reg + offset);
       done[reg + offset] = true;
     }
-    Value offset, condition = writer;
-    int64_t constant = 0;
-    for (unsigned d = 0; d < subscripts.size(); ++d) {
-      Value index = subscriptAt(d, reg);
-      if (!inbounds[d])
-        condition = both(condition, inside(d, index));
-      APInt stride;
-      tile::ViewOp viewOp = view.op;
-      bool unit = matchPattern(viewOp.getStrides()[d], m_ConstantInt(&stride)) && stride == 1;
-      if (unit) {
-        auto [rest, steps] = splitConstant(builder, loc, index);
-        index = rest;
-        constant += steps;
-      }
-      offset = lowering.add(offset, unit ? index : builder.createOrFold<arith::MulIOp>(loc, index, view.strides[d]));
-    }
-    if (isTile()) {
-      condition = both(condition, padding(reg));
-      if (!axes.empty())
-        condition = both(condition, present(reg));
-    }
-    access.condition = condition;
-    access.base = view.pointer;
-    if (offset) {
-      Value wide = builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), offset);
-      access.base =
-          LLVM::GEPOp::create(builder, loc, pointerType, elementType, view.pointer, ArrayRef<LLVM::GEPArg>{wide});
-    }
-    // The immediate of an address has 32 bits.
-    access.pointer = access.base;
-    access.offsetBytes = constant * elementBytes;
-    if (constant != 0) {
-      Value wide = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(constant));
-      access.pointer =
-          LLVM::GEPOp::create(builder, loc, pointerType, elementType, access.base, ArrayRef<LLVM::GEPArg>{wide});
-    }
-    if (!llvm::isInt<31>(access.offsetBytes)) {
-      access.base = access.pointer;
-      access.offsetBytes = 0;
-    }
+    access.condition = writer;
+    complete(access, elementType);
     accesses.push_back(std::move(access));
   }
   return accesses;
+}
+
+// Adds bounds, padding and presence to the condition, and sets the address of the first register.
+void MemoryAccess::complete(VectorAccess &access, Type elementType) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  tile::ViewOp viewOp = view.op;
+  uint32_t reg = access.registers.front();
+  Value offset;
+  int64_t constant = 0;
+  for (unsigned d = 0; d < subscripts.size(); ++d) {
+    Value index = subscriptAt(d, reg);
+    if (!inbounds[d])
+      access.condition = both(access.condition, inside(d, index));
+    APInt stride;
+    bool unit = matchPattern(viewOp.getStrides()[d], m_ConstantInt(&stride)) && stride == 1;
+    if (unit) {
+      auto [rest, steps] = splitConstant(builder, loc, index);
+      index = rest;
+      constant += steps;
+    }
+    offset = lowering.add(offset, unit ? index : builder.createOrFold<arith::MulIOp>(loc, index, view.strides[d]));
+  }
+  if (isTile()) {
+    access.condition = both(access.condition, padding(reg));
+    if (!axes.empty())
+      access.condition = both(access.condition, present(reg));
+  }
+  auto pointerType = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  auto moved = [&](Value pointer, Value elements) -> Value {
+    return LLVM::GEPOp::create(builder, loc, pointerType, elementType, pointer, ArrayRef<LLVM::GEPArg>{elements});
+  };
+  access.base = view.pointer;
+  if (offset)
+    access.base = moved(access.base, builder.createOrFold<arith::IndexCastOp>(loc, builder.getI64Type(), offset));
+  access.pointer = access.base;
+  access.offsetBytes = constant * elementBytes;
+  if (constant != 0)
+    access.pointer = moved(access.base, LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(constant)));
+  // The immediate of an address has 32 bits.
+  if (!llvm::isInt<31>(access.offsetBytes)) {
+    access.base = access.pointer;
+    access.offsetBytes = 0;
+  }
 }

@@ -34,6 +34,7 @@ public:
 
 private:
   unsigned vectorWidth(unsigned widest);
+  void complete(VectorAccess &access, mlir::Type elementType);
   mlir::Value subscriptAt(unsigned dim, uint32_t reg);
   mlir::Value inside(unsigned dim, mlir::Value index);
   mlir::Value isBelow(mlir::Value index, mlir::Value limit);
@@ -56,13 +57,6 @@ private:
   /// Many conditions of a thread compare constants with one threshold.
   bool sharesThresholds = false;
 };
-
-/// The policy (i64) of `@evict(first)` and `@evict(last)` for the second-level cache; null for a null word.
-mlir::Value evictionPolicy(Lowering &lowering, mlir::StringAttr evict);
-
-/// A load of `type` (`bytes` in all) with a cache policy. `ordered`: other operations write this memory.
-mlir::Value loadWithPolicy(Lowering &lowering, mlir::Type type, int64_t bytes, mlir::Value pointer, mlir::Value policy,
-                           bool ordered);
 
 } // namespace tilec
 
