@@ -67,7 +67,7 @@ bool chooseForms(const OutputRequest &request, std::vector<const Form *> &chosen
   }
   const Form *form = sys::path::has_extension(request.path) ? findFormByExtension(request.path) : std::end(forms);
   if (form == std::end(forms)) {
-    message = explainUnbuilt(sys::path::extension(request.path).drop_front(sys::path::has_extension(request.path)));
+    message = explainUnbuilt(sys::path::extension(request.path).ltrim('.'));
     if (message.empty())
       message = "the extension of `" + request.path + "` names no form of output; use --emit";
     return false;

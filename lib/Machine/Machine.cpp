@@ -4,6 +4,8 @@
 
 using namespace tilec;
 
+// In the order of the fields: name, card, arch, multiprocessors, shared memory of a block and of a multiprocessor,
+// registers of a multiprocessor and of a thread, threads of a block and of a multiprocessor, bandwidth, features.
 static const Machine table[] = {
     {"sm_80", "a100", 80, 108, 163 * 1024, 164 * 1024, 65536, 255, 1024, 2048, 1935, false, false, false},
     {"sm_86", "a10", 86, 84, 99 * 1024, 100 * 1024, 65536, 255, 1024, 1536, 600, false, false, false},
@@ -17,7 +19,8 @@ const Machine *tilec::findMachine(llvm::StringRef name) {
   for (const Machine &machine : table)
     if (machine.name == name || machine.card == name)
       return &machine;
-  return name == "h100" ? &table[3] : nullptr;
+  // The other card of sm_90a.
+  return name == "h100" ? findMachine("sm_90a") : nullptr;
 }
 
 // Little's law with the time that a load takes on a busy card. On the H200 a copy reaches 0.85 of its best rate with
