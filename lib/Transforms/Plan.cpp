@@ -131,18 +131,38 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     plan.set("warps", builder.getI64IntegerAttr(warps));
     plan.set("groups", builder.getI64IntegerAttr(groups));
     plan.set("tma", builder.getBoolAttr(wgmma));
-    if (wgmma)
-      planRegisters(plan, kernel, dots, groups);
+    auto pinnedRegisters = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs"));
+    if (wgmma && failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters)))
+      return signalPassFailure();
     plan.set("raster", builder.getI64IntegerAttr(dots.empty() ? 0 : 8));
-    if (auto registers = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs")))
-      plan.set("maxregs", registers);
+    if (pinnedRegisters)
+      plan.set("maxregs", pinnedRegisters);
     kernel->setAttr("plan", plan.getDictionary(kernel.getContext()));
+  }
+
+  // What an instruction of this product needs at least: its accumulators, and descriptors and addresses (ptxas asks for
+  // 154 where it has 128 of them).
+  static int64_t leastRegisters(const DotFacts &facts, int64_t groups) {
+    return facts.m / 64 / groups * facts.n / 2 + 26;
+  }
+
+  LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups, int64_t available) {
+    for (const DotFacts &facts : dots)
+      if (int64_t least = leastRegisters(facts, groups); least > available)
+        return kernel.emitError("E0709: `@maxregs` cannot be honoured: it leaves ")
+               << available << " registers a thread to a product of " << facts.m << "x" << facts.n
+               << " elements, which takes at least " << least;
+    return success();
   }
 
   // A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
   // producer warp rounds up to a group. Where a thread's accumulators and about 28 other values exceed that, a whole
   // producer group gives its registers to the consumers (`setmaxnreg`).
-  void planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
+  LogicalResult planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups,
+                              IntegerAttr pinned) {
+    // ptxas holds to the pinned number in all groups, whatever setmaxnreg says.
+    if (pinned)
+      return checkRegisters(kernel, dots, groups, pinned.getInt());
     int64_t peak = 28;
     for (const DotFacts &facts : dots) {
       peak += facts.m / 64 / groups * facts.n / 2;
@@ -160,12 +180,13 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     });
     int64_t launch = std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8;
     if (peak <= launch)
-      return;
+      return success();
     constexpr int64_t producer = 24;
     int64_t consumer = std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
     Builder builder(&getContext());
     plan.set("producer_registers", builder.getI64IntegerAttr(producer));
     plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
+    return success();
   }
 
   // Why a dot does not get the machine's fastest instruction; empty if it does.
