@@ -6,7 +6,7 @@ import lit.formats
 config.name = "tilec"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".tile", ".mlir", ".test"]
-config.excludes = ["Inputs", "Conformance", "Examples", "GpuCheck", "unit"]
+config.excludes = ["Inputs", "Conformance", "Examples", "unit"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.tilec_build, "test", "lit")
 
