@@ -86,13 +86,7 @@ Slot Decoder::specialSlot(StringRef name) {
 
 // The address of a variable in its own space; of parameters and module variables as far as they have one.
 Slot Decoder::variableSlot(const Operand &operand) {
-  const PtxVariable *variable = nullptr;
-  if (operand.index < kernelVariable)
-    variable = &program.module->variables[operand.index];
-  else if (operand.index - kernelVariable < program.kernel->parameters.size())
-    variable = &program.kernel->parameters[operand.index - kernelVariable];
-  else
-    variable = &program.kernel->variables[operand.index - kernelVariable - program.kernel->parameters.size()];
+  const PtxVariable *variable = &program.variable(operand.index);
   uint64_t address = program.addressOf.lookup(variable) + operand.bits;
   if (variable->space != Space::Shared)
     return constantSlot(address);
@@ -187,6 +181,9 @@ void Decoder::address(const Operand &operand) {
     return;
   }
   Operand base = operand.elements.front();
+  // The parameters of calls are local variables.
+  if (base.is(Operand::Kind::Variable) && op->space == Space::Parameter)
+    op->space = program.variable(base.index).space;
   if (base.is(Operand::Kind::Register)) {
     op->offset = static_cast<int64_t>(base.bits);
     base.bits = 0;
@@ -221,6 +218,14 @@ Space Decoder::space() const {
       return space;
   }
   return Space::Generic;
+}
+
+const PtxVariable &Program::variable(unsigned index) const {
+  if (index < kernelVariable)
+    return module->variables[index];
+  index -= kernelVariable;
+  return index < kernel->parameters.size() ? kernel->parameters[index]
+                                           : kernel->variables[index - kernel->parameters.size()];
 }
 
 //===----------------------------------------------------------------------===//

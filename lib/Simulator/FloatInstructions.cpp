@@ -1,6 +1,7 @@
 // Floating-point arithmetic (PTX ISA, "Floating Point Instructions"). NaN results of f32 are the canonical NaN.
 #include "Lanes.h"
 
+#include "DirectedRounding.h"
 #include "HalfInstructions.h"
 #include "tilec/Simulator/FloatFormat.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -119,40 +120,6 @@ template <typename Operation, unsigned operands> bool decodeOperation(Decoder &d
 }
 
 //===----------------------------------------------------------------------===//
-// Directed rounding of f32: the sum is rounded to odd in double precision, then as wanted
-//===----------------------------------------------------------------------===//
-
-// data[0]: Rounding, data[1]: 0 a + b, 1 a - b, 2 a * b, 3 a * b + c.
-Flow computeDirected(Warp &warp, const Op &op, LaneMask lanes) {
-  uint64_t *d = warp.lanes(op.defs[0]);
-  const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
-  const uint64_t *c = warp.lanes(op.uses.back());
-  forLanes(lanes, [&](unsigned lane) {
-    double x = fromBits<float>(a[lane]), y = fromBits<float>(b[lane]), z = fromBits<float>(c[lane]);
-    double exact = op.data[1] == 0   ? addToOdd(x, y)
-                   : op.data[1] == 1 ? addToOdd(x, -y)
-                   : op.data[1] == 2 ? x * y
-                                     : multiplyAddToOdd(x, y, z);
-    d[lane] = encodeFloat(FloatFormat::F32, decodeFloat(FloatFormat::F64, toBits(exact)), Rounding(op.data[0]));
-  });
-  return Flow::Next;
-}
-
-bool decodeDirected(Decoder &d, PtxType type, llvm::StringRef rounding) {
-  llvm::StringRef name = d.instruction->name;
-  int code =
-      llvm::StringSwitch<int>(name).Case("add", 0).Case("sub", 1).Case("mul", 2).Cases({"fma", "mad"}, 3).Default(-1);
-  if (type.bits != 32 || code < 0 || d.instruction->has("sat") || d.instruction->has("ftz"))
-    return d.fail("the simulator does not know this rounding here");
-  d.op->execute = computeDirected;
-  d.op->data[0] = static_cast<uint64_t>(rounding == "rz"   ? Rounding::Zero
-                                        : rounding == "rp" ? Rounding::Up
-                                                           : Rounding::Down);
-  d.op->data[1] = code;
-  return decodeMap(d, type, code == 3 ? 3 : 2);
-}
-
-//===----------------------------------------------------------------------===//
 // Signs and decoding
 //===----------------------------------------------------------------------===//
 
@@ -175,9 +142,18 @@ bool decodeSign(Decoder &d, PtxType type, bool negate) {
   return decodeMap(d, type, 1);
 }
 
+// .xorsign.abs: the extremum of the magnitudes with the product's sign.
+template <typename Operation> struct ExclusiveSign {
+  template <typename T> static T apply(T a, T b) {
+    T value = Operation::apply(std::abs(a), std::abs(b));
+    return value != value ? value : std::copysign(value, std::signbit(a) != std::signbit(b) ? T(-1) : T(1));
+  }
+};
+
 template <bool maximum> bool decodeExtremum(Decoder &d, PtxType type) {
   if (d.instruction->has("xorsign"))
-    return d.fail("the simulator does not know .xorsign here");
+    return d.instruction->has("NaN") ? decodeOperation<ExclusiveSign<ExtremumNaN<maximum>>, 2>(d, type)
+                                     : decodeOperation<ExclusiveSign<Extremum<maximum>>, 2>(d, type);
   return d.instruction->has("NaN") ? decodeOperation<ExtremumNaN<maximum>, 2>(d, type)
                                    : decodeOperation<Extremum<maximum>, 2>(d, type);
 }

@@ -152,7 +152,7 @@ bool decodeStore(Decoder &d) {
   d.use(d.operand(1), *type);
   d.op->payload = info;
   d.op->execute = store;
-  if (d.space() == Space::Parameter || d.space() == Space::Constant)
+  if (d.op->space == Space::Parameter || d.op->space == Space::Constant)
     return d.fail("stores to this space");
   return !d.failed() && (d.op->uses.size() == 1 + info->count || d.fail("the vector's length differs"));
 }

@@ -1,6 +1,7 @@
 // The parser of PTX: modules, directives, variables, kernels.
 #include "Parser.h"
 
+#include "Calls.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
@@ -99,6 +100,8 @@ llvm::Expected<PtxModule> Parser::parse() {
       break;
   if (!message.empty())
     return llvm::createStringError(message);
+  if (llvm::Error error = inlineCalls(module))
+    return std::move(error);
   return std::move(module);
 }
 
@@ -147,6 +150,8 @@ bool Parser::parseDirective() {
   }
   if (name == "entry")
     return parseEntry();
+  if (name == "func")
+    return parseFunction();
   if (name == "const" || name == "shared") {
     if (!parseVariable(name == "const" ? Space::Constant : Space::Shared, isExtern, module.variables, false) ||
         !expect(';'))
@@ -254,6 +259,23 @@ bool Parser::parseEntry() {
   kernel = &module.kernels.back();
   sourceFile = sourceLine = 0;
   return expectName(kernel->name) && parseParameters() && parseKernelDirectives() && parseBody();
+}
+
+// .func (results) name (parameters), and a body or a semicolon
+bool Parser::parseFunction() {
+  PtxKernel function;
+  kernel = &function;
+  if (!parseParameters())
+    return false;
+  function.numResults = function.parameters.size();
+  if (!expectName(function.name) || !parseParameters() || !parseKernelDirectives())
+    return false;
+  if (accept(';'))
+    return true;
+  if (!parseBody())
+    return false;
+  module.functions.push_back(std::move(function));
+  return true;
 }
 
 bool Parser::parseParameters() {
@@ -365,7 +387,7 @@ bool Parser::parseBodyDirective() {
     return parseLocation();
   if (name == "pragma")
     return advance(), expect(';');
-  if (name == "shared" || name == "local") {
+  if (name == "shared" || name == "local" || name == "param") {
     if (!parseVariable(name == "shared" ? Space::Shared : Space::Local, false, kernel->variables, false))
       return false;
     unsigned index = kernel->parameters.size() + kernel->variables.size() - 1;

@@ -37,6 +37,7 @@ private:
   bool parseVariable(Space space, bool isExtern, std::vector<PtxVariable> &list, bool isParameter);
   bool parseInitializer(PtxVariable &variable, unsigned elementBytes, std::vector<uint8_t> &bytes);
   bool parseEntry();
+  bool parseFunction();
   bool parseParameters();
   bool parseKernelDirectives();
   bool parseThree(unsigned (&values)[3]);
@@ -45,6 +46,7 @@ private:
   bool parseRegisters();
   bool parseLocation();
   bool parseInstruction();
+  bool parseCall(Instruction &instruction);
   bool parseLabel(llvm::StringRef name);
   bool closeScope();
 

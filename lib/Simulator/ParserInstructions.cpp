@@ -31,6 +31,8 @@ bool Parser::parseInstruction() {
     return parseLabel(name);
   for (; token.kind == Token::Dotted; advance())
     instruction.modifiers.push_back(token.text.str());
+  if (instruction.name == "call" && !parseCall(instruction))
+    return false;
   while (!token.is(';')) {
     Operand operand;
     if (!parseOperand(operand))
@@ -45,6 +47,27 @@ bool Parser::parseInstruction() {
   advance();
   kernel->instructions.push_back(std::move(instruction));
   return true;
+}
+
+// call (results), function, (arguments): operands are a vector, the name, a vector.
+bool Parser::parseCall(Instruction &instruction) {
+  auto parseVariables = [&] {
+    instruction.operands.emplace_back();
+    Operand &list = instruction.operands.back();
+    list.kind = Operand::Kind::Vector;
+    return !accept('(') || accept(')') || parseList(list, ')');
+  };
+  bool hasResults = token.is('(');
+  if (!parseVariables() || (hasResults && !expect(',')))
+    return false;
+  Operand function;
+  function.kind = Operand::Kind::Special;
+  if (!expectName(function.name))
+    return false;
+  instruction.operands.push_back(std::move(function));
+  if (!token.is(';') && !expect(','))
+    return false;
+  return parseVariables();
 }
 
 const unsigned *Parser::lookupRegister(StringRef name) const {

@@ -77,6 +77,9 @@ struct Program {
   /// Registers of a thread at launch, as ptxas may use (PTX ISA, ".maxnreg"; a quarter of 64K for each warp scheduler).
   unsigned launchRegisters = 0;
 
+  /// The variable of an operand.
+  const PtxVariable &variable(unsigned index) const;
+
   /// Bytes of static shared memory; dynamic shared memory begins at `dynamicShared`.
   uint32_t staticShared = 0, dynamicShared = 0;
   uint64_t localBytes = 0;

@@ -40,7 +40,7 @@ struct PtxVariable {
 struct Operand {
   enum class Kind : uint8_t {
     Register, // `index`: register of the kernel; `negated`: !%p; `bits`: offset, inside an Address
-    Special,  // `name`: %tid.x
+    Special,  // `name`: %tid.x, or the function of a call
     Integer,  // `bits`
     Float32,  // `bits`: 0fXXXXXXXX
     Float64,  // `bits`: 0dX..., or a decimal number
@@ -82,9 +82,11 @@ struct Instruction {
 
 struct PtxKernel {
   std::string name;
+  /// Of a function: the variables of its results come first, `numResults` of them.
   std::vector<PtxVariable> parameters;
+  unsigned numResults = 0;
   uint64_t parameterBytes = 0;
-  /// .shared and .local variables of the body.
+  /// .shared and .local variables of the body, and the .param variables of its calls as local ones.
   std::vector<PtxVariable> variables;
   std::vector<PtxRegister> registers;
   std::vector<Instruction> instructions;
@@ -100,6 +102,8 @@ struct PtxModule {
   std::string target;
   std::vector<PtxVariable> variables;
   std::vector<PtxKernel> kernels;
+  /// Functions that kernels call; their calls have been replaced by their bodies (Calls.cpp).
+  std::vector<PtxKernel> functions;
   /// Names of .file directives by their number.
   std::vector<std::string> files;
 

@@ -69,11 +69,30 @@ TEST(Parser, ConstantsAndLocations) {
   EXPECT_EQ(module.files[1], "a.tile");
 }
 
+TEST(Parser, CallsBecomeTheFunction) {
+  PtxModule module =
+      parsed(".func (.param .b32 r) f(.param .b32 p);\n" +
+             kernel(".reg .b32 %r<2>;\nSTART:\n{\n.param .b32 a;\n.param .b32 b;\n"
+                    "st.param.b32 [a], %r0;\ncall.uni (b), f, (a);\nld.param.b32 %r1, [b];\n}\nbra START;") +
+             ".func (.param .b32 r) f(.param .b32 p)\n{\n.reg .b32 %x;\n.reg .pred %q;\n"
+             "ld.param.b32 %x, [p];\nst.param.b32 [r], %x;\n@%q ret;\nst.param.b32 [r], 0;\nret;\n}\n");
+  const PtxKernel &k = module.kernels[0];
+  ASSERT_EQ(k.instructions.size(), 8u);
+  EXPECT_EQ(k.instructions[1].operands[1].elements[0].index, k.instructions[0].operands[0].elements[0].index);
+  EXPECT_EQ(k.instructions[3].name, "bra");
+  EXPECT_EQ(k.instructions[3].operands[0].index, 6u);
+  EXPECT_EQ(k.instructions[3].guard, 3);
+  EXPECT_EQ(k.instructions[7].operands[0].index, 0u);
+  EXPECT_EQ(k.registers.size(), 4u);
+}
+
 TEST(Parser, ErrorsNameTheirLine) {
   EXPECT_EQ(errorOf(kernel("bra NOWHERE;")), "line 3: `NOWHERE` is not declared");
   EXPECT_EQ(errorOf(kernel("add.s32 %r1, %r2")), "line 4: expected `;`, found `}`");
   EXPECT_EQ(errorOf(kernel(".reg .b256 %r;")), "line 3: registers of type `.b256`");
-  EXPECT_EQ(errorOf(".func f()\n"), "line 1: the simulator does not know the directive `.func`");
+  EXPECT_EQ(errorOf(".texref t;\n"), "line 1: the simulator does not know the directive `.texref`");
+  EXPECT_EQ(errorOf(kernel("call f, ();")), "line 3: `f` is not defined");
+  EXPECT_EQ(errorOf(".func f()\n{\ncall f, ();\n}\n"), "line 3: `f` calls itself");
   EXPECT_EQ(errorOf(kernel("@%q ret;")), "line 3: `%q` is not a predicate");
   EXPECT_EQ(errorOf(".entry k() {"), "line 1: `{` without `}`");
 }
