@@ -2,6 +2,7 @@
 // (PTX ISA, "Non-bulk copy").
 #include "CopyInstructions.h"
 
+#include "Counters.h"
 #include <cstring>
 
 using namespace tilec::simulator;
@@ -80,6 +81,7 @@ template <typename F> static void forEachLane(LaneMask lanes, F use) {
 static Flow executeCopy(Warp &warp, const Op &op, LaneMask lanes) {
   unsigned bytes = static_cast<uint32_t>(op.data[1]);
   auto operation = std::make_unique<CopyOperation>(warp.block_, bytes);
+  uint64_t sources[laneCount], targets[laneCount];
   forEachLane(lanes, [&](unsigned lane) {
     unsigned sourceBytes = bytes;
     if (op.data[1] >> 32 == SizeOperand)
@@ -93,7 +95,11 @@ static Flow executeCopy(Warp &warp, const Op &op, LaneMask lanes) {
     uint32_t target = static_cast<uint32_t>(warp.lanes(op.uses[0])[lane] + op.data[0]);
     uint64_t source = warp.lanes(op.uses[1])[lane] + static_cast<uint64_t>(op.offset);
     operation->lanes.push_back({lane, source, target, sourceBytes});
+    sources[lane] = source;
+    targets[lane] = target;
   });
+  countAccess(warp, op, lanes, Space::Global, sources, bytes);
+  countAccess(warp, op, lanes, Space::Shared, targets, bytes);
   warp.block_.cluster.async.submit(warp, op, {AsyncQueue::CopyAsync, lanes, Proxy::Generic, /*ordered=*/false, {}},
                                    std::move(operation));
   return Flow::Next;

@@ -1,5 +1,6 @@
 // Instructions ldmatrix, stmatrix and mma.sync: decoding, and the way from registers and memory to Mma.h and
 // MatrixMemory.h.
+#include "Counters.h"
 #include "tilec/Simulator/Block.h"
 #include "tilec/Simulator/Decoder.h"
 #include "tilec/Simulator/MatrixMemory.h"
@@ -26,6 +27,15 @@ static bool decodeMatrixAccess(Decoder &decoder) {
   return true;
 }
 
+// Each matrix is one access of eight lanes.
+static void countRows(Warp &warp, const Op &op, unsigned matrices) {
+  uint64_t addresses[laneCount];
+  for (unsigned lane = 0; lane < laneCount; ++lane)
+    addresses[lane] = warp.address(op, 0, lane);
+  LaneMask lanes = static_cast<LaneMask>((uint64_t(1) << (rowCount * matrices)) - 1);
+  countAccess(warp, op, lanes, Space::Shared, addresses, rowBytes);
+}
+
 static Flow executeLdmatrix(Warp &warp, const Op &op, LaneMask lanes) {
   if (!warp.converged(op, lanes, allLanes))
     return Flow::Block;
@@ -40,6 +50,7 @@ static Flow executeLdmatrix(Warp &warp, const Op &op, LaneMask lanes) {
   for (Slot slot : op.defs)
     registers.push_back(warp.lanes(slot));
   loadMatrices(llvm::ArrayRef(rows, rowCount * count), op.data[1], registers);
+  countRows(warp, op, count);
   return Flow::Next;
 }
 
@@ -68,6 +79,7 @@ static Flow executeStmatrix(Warp &warp, const Op &op, LaneMask lanes) {
   for (unsigned lane = 0; lane < rowCount * count; ++lane)
     warp.block_.write(warp.access(op, static_cast<int>(lane)), op.space, warp.address(op, 0, lane), rows[lane].data(),
                       rowBytes, rowBytes);
+  countRows(warp, op, count);
   return Flow::Next;
 }
 
