@@ -53,6 +53,8 @@ static constexpr PipelineStep steps[] = {
      buildTileGPUPass<&createInferLayouts>},
     {"rotate", "start transfers ahead of their use", IRLevel::TileGPU, buildTileGPUPass<&createRotate>},
     {"slice", "divide a kernel into producer and consumers", IRLevel::TileGPU, buildTileGPUPass<&createSlice>},
+    {"order-accesses", "separate accesses of one element by different threads", IRLevel::TileGPU,
+     buildTileGPUPass<&createOrderAccesses>},
     {"peel", "split loops into an interior without masks and the rest", IRLevel::TileGPU,
      buildTileGPUPass<&createPeel>},
     {"plan-shared-memory", "place buffers in shared memory", IRLevel::TileGPU,

@@ -65,6 +65,15 @@ def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
   }];
 }
 
+def OrderAccesses : Tilec_Pass<"order-accesses", "::tilec::tilegpu::KernelOp"> {
+  let summary = "separate accesses of one element by different threads";
+  let description = [{
+    Accesses of an iteration happen in program order, whatever threads make them. A barrier of the group separates two
+    accesses of a tensor of which one writes, unless both have the same subscripts and layout and each element belongs
+    to one thread, or they are of iterations of a loop that touch different elements.
+  }];
+}
+
 def Peel : Tilec_Pass<"peel", "::tilec::tilegpu::KernelOp"> {
   let summary = "split loops into an interior without masks and the rest";
   let description = [{

@@ -1,0 +1,190 @@
+// order-accesses: barriers between accesses of one tensor whose elements different threads of a group may touch.
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Transforms/Passes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tilec {
+#define GEN_PASS_DEF_ORDERACCESSES
+#include "tilec/Transforms/Passes.h.inc"
+} // namespace tilec
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+// An access since the last barrier. `loops`: those of whose earlier iterations it is.
+struct Access {
+  Operation *op;
+  SmallVector<LoopLikeOpInterface, 1> loops;
+  bool operator==(const Access &other) const { return op == other.op && loops == other.loops; }
+};
+
+using Pending = SmallVector<Access, 4>;
+
+// What a load, store or atomic touches.
+struct Place {
+  tile::ViewOp view;
+  ValueRange subscripts;
+  ArrayAttr dims;
+  Value value;
+};
+
+std::optional<Place> placeOf(Operation *op) {
+  auto place = [](auto access, Value value) {
+    auto view = access.getView().template getDefiningOp<tile::ViewOp>();
+    return Place{view, access.getSubscripts(), access.getDims(), value};
+  };
+  std::optional<Place> found;
+  if (auto load = dyn_cast<tile::LoadOp>(op))
+    found = place(load, load.getResult());
+  else if (auto store = dyn_cast<tile::StoreOp>(op))
+    found = place(store, store.getValue());
+  else if (auto atomic = dyn_cast<tile::AtomicOp>(op))
+    found = place(atomic, atomic.getValue());
+  if (found && (!found->view || found->view.getAccess() == tile::Access::in))
+    return std::nullopt;
+  return found;
+}
+
+// By how much an index grows from one iteration to the next: a multiple of the induction variable beside what the loop
+// does not change.
+std::optional<int64_t> growth(Value value, scf::ForOp loop) {
+  if (value == loop.getInductionVar()) {
+    APInt step;
+    return matchPattern(loop.getStep(), m_ConstantInt(&step)) ? std::optional(step.getSExtValue()) : std::nullopt;
+  }
+  if (loop.isDefinedOutsideOfLoop(value))
+    return 0;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> first = growth(op->getOperand(0), loop);
+  if (!first || op->getNumOperands() == 1)
+    return first;
+  std::optional<int64_t> second = growth(op->getOperand(1), loop);
+  if (!second)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *first + *second;
+  if (isa<arith::SubIOp>(op))
+    return *first - *second;
+  APInt factor;
+  for (unsigned i : {0, 1})
+    if (matchPattern(op->getOperand(i), m_ConstantInt(&factor)))
+      return factor.getSExtValue() * (i ? *first : *second);
+  return std::nullopt;
+}
+
+// Whether a subscript has other values in every iteration.
+bool advances(Value subscript, LoopLikeOpInterface loop) {
+  auto count = dyn_cast<scf::ForOp>(loop.getOperation());
+  auto pos = subscript.getDefiningOp<tile::PosOp>();
+  auto axis = pos ? pos.getAxis().getDefiningOp<tile::AxisOp>() : nullptr;
+  if (!count || (isa<RankedTensorType>(subscript.getType()) && !axis))
+    return false;
+  std::optional<int64_t> step = growth(axis ? axis.getStart() : subscript, count);
+  return step && std::abs(*step) >= (axis ? axis.getType().getExtent() : 1);
+}
+
+bool isReplicated(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return !type || !tilegpu::layoutOf(type) || !tilegpu::layoutOf(type).getLayout().replicated().empty();
+}
+
+// Whether every element that both touch is touched by the same thread, or by none in both.
+bool areOrdered(const Access &before, Operation *after) {
+  Place first = *placeOf(before.op), second = *placeOf(after);
+  bool equal = first.subscripts == second.subscripts && first.dims == second.dims &&
+               first.value.getType() == second.value.getType();
+  bool loads = isa<tile::LoadOp>(before.op) || isa<tile::LoadOp>(after);
+  // Unlike those of stores, the subscripts of atomics may be equal in several places.
+  bool atomics = isa<tile::AtomicOp>(before.op) || isa<tile::AtomicOp>(after);
+  if (!equal || (loads && atomics))
+    return false;
+  auto changes = [&](LoopLikeOpInterface loop) {
+    return !llvm::all_of(first.subscripts, [&](Value value) { return loop.isDefinedOutsideOfLoop(value); });
+  };
+  if (llvm::none_of(before.loops, changes))
+    return !loads || !isReplicated(first.value);
+  return before.loops.size() == 1 &&
+         llvm::any_of(first.subscripts, [&](Value value) { return advances(value, before.loops.front()); });
+}
+
+bool conflict(const Access &before, Operation *after) {
+  if ((isa<tile::LoadOp>(before.op) && isa<tile::LoadOp>(after)) ||
+      (isa<tile::AtomicOp>(before.op) && isa<tile::AtomicOp>(after)))
+    return false;
+  return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after);
+}
+
+void add(Pending &pending, const Access &access) {
+  if (!llvm::is_contained(pending, access))
+    pending.push_back(access);
+}
+
+void order(Block &block, Pending &pending);
+
+// Twice: the second time after the accesses of the iteration before.
+void orderLoop(LoopLikeOpInterface loop, Pending &pending) {
+  Pending entry = pending;
+  auto bodies = [&] {
+    for (Region &region : loop->getRegions())
+      for (Block &block : region)
+        order(block, pending);
+  };
+  bodies();
+  Pending carried = entry;
+  for (Access access : pending) {
+    if (loop->isProperAncestor(access.op) && !llvm::is_contained(access.loops, loop))
+      access.loops.push_back(loop);
+    add(carried, access);
+  }
+  pending = carried;
+  bodies();
+  for (const Access &access : entry)
+    add(pending, access);
+}
+
+void orderBranches(Operation *op, Pending &pending) {
+  Pending entry = pending;
+  if (isa<scf::IfOp>(op) && !op->getRegion(1).empty())
+    pending.clear();
+  for (Region &region : op->getRegions())
+    for (Block &block : region) {
+      Pending own = entry;
+      order(block, own);
+      for (const Access &access : own)
+        add(pending, access);
+    }
+}
+
+void order(Block &block, Pending &pending) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+      orderLoop(loop, pending);
+    } else if (op.getNumRegions() > 0) {
+      orderBranches(&op, pending);
+    } else if (isa<tilegpu::BarrierOp>(op)) {
+      pending.clear();
+    } else if (placeOf(&op)) {
+      if (llvm::any_of(pending, [&](const Access &access) { return conflict(access, &op); })) {
+        OpBuilder builder(&op);
+        tilegpu::BarrierOp::create(builder, op.getLoc(), false);
+        pending.clear();
+      }
+      add(pending, {&op, {}});
+    }
+  }
+}
+
+struct OrderAccessesPass : tilec::impl::OrderAccessesBase<OrderAccessesPass> {
+  void runOnOperation() override {
+    Pending pending;
+    order(getOperation().getBody().front(), pending);
+  }
+};
+
+} // namespace
