@@ -122,10 +122,15 @@ LogicalResult Machine::load(tile::LoadOp op) {
   return success();
 }
 
-// Calls `write(element number, i)` for each element i of the value that is present and inside the view.
-template <typename Op, typename F>
-static LogicalResult forEachWritten(Op op, const Tile &value, const View &view, ArrayRef<const Tile *> subscripts,
-                                    ArrayRef<AxisValue> axes, F write) {
+template <typename Op, typename F> LogicalResult Machine::forEachWritten(Op op, F write) {
+  View view = std::get<View>(environment.lookup(op.getView()));
+  SmallVector<const Tile *, 4> subscripts;
+  SmallVector<AxisValue, 4> axes;
+  for (Value subscript : op.getSubscripts())
+    subscripts.push_back(&tile(subscript));
+  for (Value a : op.getAxes())
+    axes.push_back(axis(a));
+  const Tile &value = tile(op.getValue());
   Addresses addresses(view, subscripts, op.getDims(), value.shape, op.getInbounds());
   for (auto [axis, full] : llvm::zip(axes, op.getFull().value_or(ArrayRef<bool>())))
     if (full && axis.end - axis.start < axis.extent)
@@ -154,15 +159,9 @@ static LogicalResult forEachWritten(Op op, const Tile &value, const View &view, 
 
 LogicalResult Machine::store(tile::StoreOp op) {
   View view = std::get<View>(environment.lookup(op.getView()));
-  SmallVector<const Tile *, 4> subscripts;
-  SmallVector<AxisValue, 4> axes;
-  for (Value subscript : op.getSubscripts())
-    subscripts.push_back(&tile(subscript));
-  for (Value a : op.getAxes())
-    axes.push_back(axis(a));
   const Tile &value = tile(op.getValue());
   int64_t execution = context.executions++;
-  return forEachWritten(op, value, view, subscripts, axes, [&](int64_t element, int64_t i) -> LogicalResult {
+  return forEachWritten(op, [&](int64_t element, int64_t i) -> LogicalResult {
     StoreRecord &record = view.buffer->stores[element];
     bool again =
         record.execution == execution || (record.stage == context.stage && record.iteration != context.iteration);
@@ -176,15 +175,9 @@ LogicalResult Machine::store(tile::StoreOp op) {
 
 LogicalResult Machine::atomic(tile::AtomicOp op) {
   View view = std::get<View>(environment.lookup(op.getView()));
-  SmallVector<const Tile *, 4> subscripts;
-  SmallVector<AxisValue, 4> axes;
-  for (Value subscript : op.getSubscripts())
-    subscripts.push_back(&tile(subscript));
-  for (Value a : op.getAxes())
-    axes.push_back(axis(a));
   const Tile &value = tile(op.getValue());
   Tile cell(view.element, {});
-  return forEachWritten(op, value, view, subscripts, axes, [&](int64_t element, int64_t i) {
+  return forEachWritten(op, [&](int64_t element, int64_t i) {
     view.read(element, cell, 0);
     Accumulator sum(op.getKind(), view.element);
     sum.add(cell, 0);

@@ -87,6 +87,9 @@ private:
   mlir::LogicalResult load(tile::LoadOp op);
   mlir::LogicalResult store(tile::StoreOp op);
   mlir::LogicalResult atomic(tile::AtomicOp op);
+  /// Calls `write(element number, i)` for each element i of the value of a store or atomic that is present and inside
+  /// the view.
+  template <typename Op, typename F> mlir::LogicalResult forEachWritten(Op op, F write);
   mlir::LogicalResult observe(mlir::Operation *op, const Tile &value);
 
   // Operations of tilegpu (TileGPUOperations.cpp, Channels.cpp).

@@ -131,6 +131,32 @@ std::optional<std::string> Assembler::getVersion() const {
   return version.trim().str();
 }
 
+static void reportNoTemporaryFiles(AssemblerResult &result) {
+  SmallString<128> folder;
+  sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
+  result.status = AssemblerResult::Status::NotRun;
+  result.log = ("no temporary file can be written in `" + folder + "`").str();
+}
+
+/// Runs a program, whose path is the first argument, and puts its log and what it wrote to `output` into the result.
+static void runTool(ArrayRef<StringRef> arguments, const TemporaryFile &output, const TemporaryFile &log,
+                    AssemblerResult &result) {
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};
+  std::string message;
+  int status = sys::ExecuteAndWait(arguments.front(), arguments, std::nullopt, redirects, 0, 0, &message);
+  result.log = log.read() + message;
+  // Negative: it could not be started, or a signal ended it.
+  if (status < 0) {
+    result.status = AssemblerResult::Status::NotRun;
+    result.log = message.empty() ? "it crashed" : message;
+  }
+  if (status != 0)
+    return;
+  result.cubin = output.read();
+  if (!result.cubin.empty())
+    result.status = AssemblerResult::Status::Success;
+}
+
 AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &options) const {
   AssemblerResult result;
   if (path.empty()) {
@@ -139,10 +165,7 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   }
   TemporaryFile input("ptx"), output("cubin"), log("log");
   if (!input.valid || !output.valid || !log.valid || !input.write(ptx)) {
-    SmallString<128> folder;
-    sys::path::system_temp_directory(/*ErasedOnReboot=*/true, folder);
-    result.status = AssemblerResult::Status::NotRun;
-    result.log = ("no temporary file can be written in `" + folder + "`").str();
+    reportNoTemporaryFiles(result);
     return result;
   }
   std::string level = "-O" + utostr(options.optLevel);
@@ -151,21 +174,8 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   SmallVector<StringRef> arguments = {path, arch, level, "-v", "-split-compile=0", input.path, "-o", output.path};
   if (options.lineInfo)
     arguments.push_back("-lineinfo");
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};
-  std::string message;
-  int status = sys::ExecuteAndWait(path, arguments, std::nullopt, redirects, 0, 0, &message);
-  result.log = log.read() + message;
+  runTool(arguments, output, log, result);
   result.report = parseAssemblerLog(result.log);
-  // Negative: it could not be started, or a signal ended it.
-  if (status < 0) {
-    result.status = AssemblerResult::Status::NotRun;
-    result.log = message.empty() ? "it crashed" : message;
-  }
-  if (status != 0)
-    return result;
-  result.cubin = output.read();
-  if (!result.cubin.empty())
-    result.status = AssemblerResult::Status::Success;
   return result;
 }
 
@@ -179,26 +189,14 @@ AssemblerResult Assembler::bundle(StringRef cubin, StringRef ptx, const Machine 
   }
   TemporaryFile elf("cubin"), text("ptx"), output("fatbin"), log("log");
   if (!elf.valid || !text.valid || !output.valid || !log.valid || !elf.write(cubin) || !text.write(ptx)) {
-    result.status = AssemblerResult::Status::NotRun;
-    result.log = "no temporary file can be written";
+    reportNoTemporaryFiles(result);
     return result;
   }
   StringRef arch = StringRef(machine.name).drop_front(3); // Without `sm_`.
   std::string create = "--create=" + output.path;
   std::string image = ("--image3=kind=elf,sm=" + arch + ",file=" + elf.path).str();
   std::string fallback = ("--image3=kind=ptx,sm=" + arch + ",file=" + text.path).str();
-  std::optional<StringRef> redirects[] = {StringRef(), StringRef(log.path), StringRef(log.path)};
-  std::string message;
-  int status =
-      sys::ExecuteAndWait(program, {program, create, "-64", image, fallback}, std::nullopt, redirects, 0, 0, &message);
-  result.log = log.read() + message;
-  if (status < 0)
-    result.status = AssemblerResult::Status::NotRun;
-  if (status != 0)
-    return result;
-  result.cubin = output.read();
-  if (!result.cubin.empty())
-    result.status = AssemblerResult::Status::Success;
+  runTool({program, create, "-64", image, fallback}, output, log, result);
   return result;
 }
 

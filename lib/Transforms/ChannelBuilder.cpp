@@ -1,13 +1,11 @@
 // Rings: which loads they carry, where items are put, received and released, how many slots they have.
 #include "ChannelBuilder.h"
 
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AxisClasses.h"
 
 using namespace mlir;
 using namespace tilec;
-
-// Bytes left to conversions and reductions across warps when ring slots are counted out.
-static constexpr int64_t scratchReserve = 16 * 1024;
 
 static bool dependsOnGroup(Value value, unsigned depth = 24) {
   Operation *op = value.getDefiningOp();
@@ -259,20 +257,22 @@ int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
     return 1;
   if (auto pinned = loop->getAttrOfType<IntegerAttr>("tilec.stages"))
     return pinned.getInt();
-  StringRef engine = const_cast<Channel &>(channel).op.getEngine();
+  tilegpu::ChanOp op = channel.op;
+  StringRef engine = op.getEngine();
   return engine == "tma" ? 4 : engine == "cp_async" ? 3 : 2;
 }
 
 int64_t ChannelBuilder::stagedBytes() const {
   int64_t bytes = 0;
-  const_cast<ChannelBuilder *>(this)->kernel.walk([&](tilegpu::AllocOp alloc) {
-    bytes += llvm::alignTo(alloc.getType().allocBytes(), 1024) * const_cast<ChannelBuilder *>(this)->kernel.getGroups();
+  tilegpu::KernelOp op = kernel;
+  op.walk([&](tilegpu::AllocOp alloc) {
+    bytes += llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment) * op.getGroups();
   });
   return bytes;
 }
 
 LogicalResult ChannelBuilder::chooseSlots() {
-  int64_t budget = machine.sharedPerBlock - scratchReserve - stagedBytes(), used = 0;
+  int64_t budget = machine.sharedPerBlock - tilegpu::scratchBesideRings - stagedBytes(), used = 0;
   SmallVector<int64_t> slots, wanted, bytes;
   scf::ForOp pinnedLoop;
   for (Channel &channel : channels) {

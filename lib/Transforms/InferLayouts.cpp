@@ -1,5 +1,6 @@
 // infer-layouts: gives every tile a layout and inserts conversions where layouts differ.
 #include "InferLayoutsGraph.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/RegisterLimits.h"
 #include "tilec/Transforms/VerifyLayouts.h"
@@ -14,9 +15,6 @@ using namespace mlir;
 using namespace tilec;
 
 namespace {
-
-// Conversions of kernels with rings get what the rings leave (ChannelBuilder.cpp).
-constexpr int64_t scratchBesideRings = 16 * 1024;
 
 // Puts the chosen layouts into the types, and the values that operations need in front of them.
 class LayoutRewriter {
@@ -161,7 +159,7 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
   static int64_t scratchLimit(tilegpu::KernelOp kernel) {
     bool hasRings = false;
     kernel.walk([&](tilegpu::ChanOp) { hasRings = true; });
-    return (hasRings ? scratchBesideRings : targetMachine(kernel).sharedPerBlock) / kernel.getGroups();
+    return (hasRings ? tilegpu::scratchBesideRings : targetMachine(kernel).sharedPerBlock) / kernel.getGroups();
   }
 };
 

@@ -14,8 +14,6 @@ using namespace tilec;
 
 namespace {
 
-// Swizzles work on absolute addresses: buffers start where the widest one (128 bytes, 8 rows) repeats.
-constexpr int64_t bufferAlignment = 1024;
 // A full and an empty barrier of 8 bytes for each slot.
 constexpr int64_t barrierBytes = 16;
 // Scratch up to this size is not shared by operations outside loops.
@@ -30,7 +28,7 @@ struct PlanSharedMemoryPass : tilec::impl::PlanSharedMemoryBase<PlanSharedMemory
     int64_t next = 0;
     auto place = [&](Operation *op, std::string name, int64_t bytes) {
       op->setAttr("offset", builder.getI64IntegerAttr(next));
-      next += llvm::alignTo(bytes, bufferAlignment);
+      next += llvm::alignTo(bytes, tilegpu::bufferAlignment);
       buffers.push_back({std::move(name), bytes});
     };
     kernel.walk([&](tilegpu::ChanOp chan) {
@@ -40,7 +38,7 @@ struct PlanSharedMemoryPass : tilec::impl::PlanSharedMemoryBase<PlanSharedMemory
     });
     kernel.walk([&](tilegpu::AllocOp alloc) {
       place(alloc, "staged operand ",
-            llvm::alignTo(alloc.getType().allocBytes(), bufferAlignment) * kernel.getGroups());
+            llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment) * kernel.getGroups());
     });
     // One scratch serves the conversions and reductions of a group: each starts with a barrier of the group. Small ones
     // outside loops get their own bytes and need none.

@@ -47,7 +47,7 @@ class Outcome:
 
     def __init__(self, command, folder, seconds=None):
         seconds = seconds or Outcome.limit
-        # A session of its own, so that ptxas ends with tilec.
+        # A process group of its own, so that ptxas ends with tilec.
         process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    start_new_session=True)
         try:

@@ -3,6 +3,7 @@
 #include "SharedScratch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -204,7 +205,8 @@ void Lowering::addressBuffers() {
   for (auto alloc : kernel.getOps<tilegpu::AllocOp>()) {
     Value address = sharedAddress(alloc.getOffset().value_or(0));
     if (inProcess)
-      address = add(address, mulConstant(groupNumber, llvm::alignTo(alloc.getType().allocBytes(), 1024)));
+      address =
+          add(address, mulConstant(groupNumber, llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment)));
     setShared(alloc.getResult(), {alloc.getType(), address, SmallVector<Value, 4>(alloc.getType().getShape().size())});
   }
 }

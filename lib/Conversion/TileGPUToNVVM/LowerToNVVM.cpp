@@ -18,6 +18,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/Passes.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/Passes.h"
 
 using namespace mlir;
@@ -42,9 +43,9 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
       return;
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     auto bytes = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
-    // Dynamic shared memory; the swizzles need its start at a multiple of 1024.
+    // Dynamic shared memory.
     LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
-                           "tilec_shared", Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+                           "tilec_shared", Attribute(), tilegpu::bufferAlignment, /*addrSpace=*/3);
     for (tilegpu::KernelOp kernel : kernels) {
       if (failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();

@@ -2,6 +2,7 @@
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/IR/DialectImplementation.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -78,7 +79,7 @@ int64_t SmemType::allocBytes() const {
 int64_t ChanType::payloadOffset(unsigned index) const {
   int64_t offset = 0;
   for (Type type : getPayload().take_front(index))
-    offset += llvm::alignTo(cast<SmemType>(type).allocBytes(), 1024);
+    offset += llvm::alignTo(cast<SmemType>(type).allocBytes(), bufferAlignment);
   return offset;
 }
 
