@@ -136,7 +136,7 @@ private:
 } // namespace
 
 std::vector<uint32_t> tilec::simulator::computeOrder(const Program &program) {
-  std::vector<uint32_t> order(program.ops.size() + 1, ~0u);
+  std::vector<uint32_t> order(program.ops.size(), ~0u);
   if (program.ops.empty())
     return order;
   std::vector<BasicBlock> blocks = findBlocks(program);

@@ -353,6 +353,14 @@ llvm::Expected<std::unique_ptr<Program>> tilec::simulator::decodeKernel(const Pt
       return llvm::createStringError("line " + Twine(instruction.line) +
                                      ": the simulator does not know this form of `" + instruction.opcode() + "`");
   }
+  // A kernel may end without ret.
+  program->end.name = "ret";
+  program->end.line = kernel.instructions.empty() ? 0 : kernel.instructions.back().line;
+  Op end;
+  end.source = decoder.instruction = &program->end;
+  decoder.op = &end;
+  findFunction(program->end)(decoder);
+  program->ops.push_back(end);
   program->order = computeOrder(*program);
   program->launchRegisters = registersAtLaunch(kernel);
   return std::move(program);

@@ -37,12 +37,15 @@ static llvm::Error checkLaunch(const PtxKernel &kernel, const Launch &launch) {
   auto fail = [&](const Twine &what) {
     return llvm::createStringError("the launch of `" + Twine(kernel.name) + "`: " + what);
   };
-  constexpr uint64_t mostThreads = 1024, mostBlocks = uint64_t(1) << 32;
+  constexpr uint64_t mostThreads = 1024, mostBlocks = uint64_t(1) << 24, mostRanks = 16;
   uint64_t threads = volume(launch.block);
   if (threads == 0 || threads > mostThreads)
     return fail(Twine(threads) + " threads in a block");
-  if (volume(launch.grid) == 0 || volume(launch.grid) > mostBlocks || volume(launch.cluster) == 0)
-    return fail(Twine(volume(launch.grid)) + " blocks");
+  for (uint32_t extent : launch.grid)
+    if (extent == 0 || extent > mostBlocks || volume(launch.grid) > mostBlocks)
+      return fail("the simulator runs up to " + Twine(mostBlocks) + " blocks, at least one");
+  if (volume(launch.cluster) == 0 || volume(launch.cluster) > mostRanks)
+    return fail(Twine(volume(launch.cluster)) + " blocks in a cluster");
   if (kernel.requiredThreads[0]) {
     bool same = true;
     for (unsigned i = 0; i < 3; ++i)

@@ -55,6 +55,8 @@ struct Program {
   const PtxModule *module = nullptr;
   const PtxKernel *kernel = nullptr;
   std::vector<Op> ops;
+  /// The ret behind the last instruction.
+  Instruction end;
   /// Order in which diverged lanes run: the lanes with the lowest go first, so that they meet again (a weak topological
   /// order of the control flow graph).
   std::vector<uint32_t> order;
