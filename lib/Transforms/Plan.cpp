@@ -4,6 +4,8 @@
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
 #include "tilec/Transforms/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tilec {
@@ -112,8 +114,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       groups = pinnedWarps ? pinnedWarps / 4 : chooseGroups(kernel, dots);
       warps = 4;
       if (dots.front().m % (64 * groups) != 0 || !canSplit(kernel, dots)) {
-        wgmma = pinnedWarps <= 4;
         groups = 1;
+        wgmma = pinnedWarps <= 4 &&
+                llvm::all_of(dots, [](const DotFacts &facts) { return leastRegisters(facts, 1) <= 240; });
       }
     }
     if (wgmma) {
@@ -272,7 +275,31 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     for (auto [value, dim] : classes.members(rows))
       if (dim < 0 && !value.getDefiningOp<tile::AxisOp>())
         possible = false;
-    return possible;
+    return possible && rowsStayApart(kernel, classes, rows);
+  }
+
+  // Groups do not wait for each other: of a tensor that is stored more than once, or stored and read, each touches its
+  // own rows in all accesses.
+  static bool rowsStayApart(tile::KernelOp kernel, AxisClasses &classes, unsigned rows) {
+    llvm::MapVector<Value, SmallVector<ValueRange>> accesses;
+    kernel.walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<tile::LoadOp, tile::StoreOp, tile::AtomicOp>([&](auto access) {
+        auto view = access.getView().template getDefiningOp<tile::ViewOp>();
+        if (view.getAccess() != tile::Access::in)
+          accesses[view].push_back(access.getSubscripts());
+      });
+    });
+    // Dimension d of a tensor with these subscripts.
+    auto isRow = [&](ArrayRef<ValueRange> subscripts, size_t d) {
+      Value first = subscripts.front()[d];
+      return first.getDefiningOp<tile::PosOp>() && classes.classOf(first, 0) == rows &&
+             llvm::all_of(subscripts, [&](ValueRange other) { return other[d] == first; });
+    };
+    return llvm::all_of(accesses, [&](const auto &entry) {
+      ArrayRef<ValueRange> subscripts = entry.second;
+      return subscripts.size() == 1 ||
+             llvm::any_of(llvm::seq(subscripts.front().size()), [&](size_t d) { return isRow(subscripts, d); });
+    });
   }
 
   int64_t planWarpMma(tile::KernelOp kernel, ArrayRef<DotFacts> dots, const Machine &machine, int64_t pinned) {

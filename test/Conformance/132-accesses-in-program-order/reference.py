@@ -2,7 +2,20 @@ import numpy as np
 from refutil import *
 
 
+def mirrored(run):
+    M, N, K = run["M"], run["N"], run["K"]
+    g = rng(run)
+    A, B, C = ints(g, (M, K), -3, 3), ints(g, (N, K), -3, 3), ints(g, (M, N), -9, 9)
+    want = C + A @ B.T
+    for start in range(0, M, 128):
+        tile = want[start:start + 128]
+        tile += 2 * tile[::-1].copy()
+    return ({"A": tensor("bf16", A), "B": tensor("bf16", B), "C": tensor("f32", C)}, {"C": want}, {"C": exact()})
+
+
 def make(run):
+    if run["kernel"] == "mirrored":
+        return mirrored(run)
     R, N, kernel = run["R"], run["N"], run["kernel"]
     g = rng(run)
     X, T = ints(g, (R, N), -9, 9), ints(g, (R, N), -9, 9)
