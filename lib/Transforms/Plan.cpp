@@ -218,7 +218,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
                               << " by " << shape << ", " << groups << " group" << (groups > 1 ? "s" : "") << " of "
                               << warps << " warps";
       bool slower = machine.hasWgmma ? !wgmma : mma.getKind() == "fma";
-      bool general = kernel.getSymName().ends_with("__general");
+      bool general = specializationOf(kernel.getSymName()) == "general";
       if (slower && !general && !facts.lhs.isF32() && !facts.lhs.isF64())
         facts.op().emitWarning() << "this dot uses " << mma.getKind()
                                  << " instructions instead of the machine's fastest: " << obstacle(facts);

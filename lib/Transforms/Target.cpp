@@ -1,4 +1,4 @@
-// The target machine of a module.
+// The target machine of a module, the specialisation of a kernel.
 #include "tilec/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -12,4 +12,9 @@ const tilec::Machine &tilec::targetMachine(Operation *op) {
   auto name = module ? module->getAttrOfType<StringAttr>("tilec.target") : StringAttr();
   const Machine *machine = findMachine(name ? name.getValue() : "sm_90a");
   return *(machine ? machine : findMachine("sm_90a"));
+}
+
+llvm::StringRef tilec::specializationOf(StringRef symbol) {
+  size_t position = symbol.rfind("__");
+  return position == StringRef::npos ? StringRef() : symbol.substr(position + 2).split('_').first;
 }

@@ -17,6 +17,10 @@ namespace tilec {
 /// The machine named by the enclosing module's `tilec.target`; sm_90a where it has none.
 const Machine &targetMachine(mlir::Operation *op);
 
+/// Which specialisation a kernel is, from the name that IR generation gives it (`gemm__fast`, `rows__general_512`):
+/// "fast", "inputs", "general", or empty for other names.
+llvm::StringRef specializationOf(llvm::StringRef symbol);
+
 } // namespace tilec
 
 #endif // TILEC_TRANSFORMS_PASSES_H
