@@ -98,6 +98,14 @@ static void requireRows(const Tensor &tensor, FactAdder &facts) {
     facts.requireDivisible(last->name, vectorElements(tensor));
 }
 
+// A vector beside tensors with rows (a bias, a scale for each row) is a small part of the traffic; its length decides
+// for the whole kernel only where there is nothing else.
+static bool hasRows(const Kernel &kernel) {
+  return llvm::any_of(kernel.parameters, [](const Parameter &parameter) {
+    return parameter.tensor && parameter.tensor->shape.size() > 1;
+  });
+}
+
 static Specialization specialize(const Kernel &kernel, Builder &builder, StringRef suffix, bool inputsOnly) {
   constexpr int64_t alignment = 16;
   Specialization result = makeGeneral(kernel, builder);
@@ -109,7 +117,7 @@ static Specialization specialize(const Kernel &kernel, Builder &builder, StringR
     result.alignments[parameter.tensor->name] = alignment;
     result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
                                         builder.getI64IntegerAttr(alignment)));
-    if (!parameter.tensor->shape.empty())
+    if (parameter.tensor->shape.size() > (hasRows(kernel) ? 1 : 0))
       requireRows(*parameter.tensor, facts);
   }
   for (const Parameter &parameter : kernel.parameters)

@@ -43,8 +43,9 @@ int64_t expansionSize(Operation *op) {
   return isa<math::Exp2Op, math::RsqrtOp>(op) && op->getResult(0).getType().isF64() ? 12 : 0;
 }
 
-// Expansions of one function in a kernel, over its tiles' registers, up to this size stay in line. A fragment of 64
-// sines would take the backend and ptxas a second each.
+// Expansions of one large function in a kernel, over its tiles' registers, up to this size stay in line, of others up to
+// four times as much. A fragment of 64 sines would take the backend and ptxas a second each; but around a call the
+// accumulators of a 128x256 tile do not fit in the registers, and GELU there is common.
 constexpr int64_t inlineSize = 1000;
 // Functions of at least this size are called from loops too, where a call keeps more from overlapping.
 constexpr int64_t largeFunction = 60;
@@ -59,7 +60,8 @@ public:
 
   bool contains(Operation *op) const {
     bool inLoop = static_cast<bool>(op->getParentOfType<LoopLikeOpInterface>());
-    return sizes.lookup(keyOf(op)) > inlineSize && (!inLoop || expansionSize(op) >= largeFunction);
+    bool isLarge = expansionSize(op) >= largeFunction;
+    return sizes.lookup(keyOf(op)) > (isLarge ? inlineSize : 4 * inlineSize) && (!inLoop || isLarge);
   }
 
   // Replaces the operation by a call; the first call makes the function.
