@@ -36,6 +36,8 @@ static std::string withoutPlaceholders(llvm::StringRef format) {
 std::optional<std::string> tilec::explain(llvm::StringRef code) {
   const KindInfo *info = findKindByCode(code);
   if (!info)
+    info = findKindByFlag(code);
+  if (!info)
     return std::nullopt;
   if (const Page *page = findPage(info->code))
     return page->text.str();

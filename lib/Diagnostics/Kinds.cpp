@@ -24,3 +24,13 @@ const KindInfo *tilec::findKindByCode(llvm::StringRef code) {
       return &info;
   return nullptr;
 }
+
+const KindInfo *tilec::findKindByFlag(llvm::StringRef flag) {
+  flag.consume_front("-W");
+  if (flag.empty())
+    return nullptr;
+  for (const KindInfo &info : kinds)
+    if (info.flag == flag)
+      return &info;
+  return nullptr;
+}

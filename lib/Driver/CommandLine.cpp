@@ -50,6 +50,7 @@ void addOutputOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
   app.add_option("--emit", raw.outputs.emit, "Forms to write: ast,tile,tilegpu,nvvm,llvm,ptx,cubin,fatbin,header,json")
       ->type_name("FORM,...")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group(group);
   app.add_flag("-S", raw.outputs.assembly, "Write PTX")->group(group);
   app.add_option("--header", raw.outputs.header, "The C header with the launchers")->type_name("FILE")->group(group);
@@ -68,10 +69,12 @@ void addInspectionOptions(CLI::App &app, RawOptions &raw, CompileOptions &compil
   app.add_option("--dump-after", compile.dump.after, "Print the module after these steps, or `all`")
       ->type_name("STEP,...")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group(group);
   app.add_option("--dump-before", compile.dump.before, "Print the module before these steps, or `all`")
       ->type_name("STEP,...")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->group(group);
   app.add_option("--dump-dir", compile.dump.folder, "Dump into numbered files of a folder")
       ->type_name("DIR")
@@ -112,7 +115,7 @@ void addBuildOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
 void addCodeOptions(CLI::App &app, RawOptions &raw, CompileOptions &compile) {
   const char *group = "Target and code";
   app.add_option("--arch", raw.arch, "The architecture or card, sm_90a unless given")->type_name("ARCH")->group(group);
-  app.add_flag("--list-targets", raw.listTargets, "List the architectures")->group(group);
+  app.add_flag("--list-targets", raw.listTargets, "List the architectures and their cards")->group(group);
   app.add_option("-O", compile.optLevel, "The optimisation level")
       ->type_name("0..3")
       ->check(CLI::Range(0u, 3u))
@@ -142,7 +145,9 @@ void addDiagnosticOptions(CLI::App &app, RawOptions &raw, CommandLine &result) {
   app.add_option("--color", raw.colour, "auto, always or never")
       ->check(CLI::IsMember({"auto", "always", "never"}))
       ->group(group);
-  app.add_option("--explain", raw.explain, "Explain a diagnostic")->type_name("CODE")->group(group);
+  app.add_option("--explain", raw.explain, "Explain a diagnostic, by its code or the name of its warning")
+      ->type_name("CODE")
+      ->group(group);
 }
 
 void printVersion(raw_ostream &out, StringRef programFolder) {
@@ -153,7 +158,7 @@ void printVersion(raw_ostream &out, StringRef programFolder) {
 
 void listTargets(raw_ostream &out) {
   for (const Machine &machine : machines())
-    out << left_justify(machine.name, 8) << machine.card << "\n";
+    out << left_justify(machine.name, 8) << llvm::join(cardsOf(machine), " ") << "\n";
 }
 
 void listPasses(raw_ostream &out) {
@@ -182,7 +187,7 @@ std::optional<ExitStatus> answerQuestions(const RawOptions &raw, StringRef progr
   else if (auto page = explain(raw.explain))
     out << *page;
   else
-    return complain(err, "no diagnostic has the code `" + raw.explain + "`");
+    return complain(err, "no diagnostic has the code or name `" + raw.explain + "`");
   return ExitStatus::Success;
 }
 
@@ -223,8 +228,12 @@ std::optional<ExitStatus> finishOptions(RawOptions &raw, CommandLine &result, ra
     compile.prefixMap.emplace_back(from.str(), to.str());
   }
   compile.machine = findMachine(raw.arch);
-  if (!compile.machine)
-    return complain(err, "unknown architecture `" + raw.arch + "`; `tilec --list-targets` lists them");
+  if (!compile.machine) {
+    const Machine *similar = findSimilarMachine(raw.arch);
+    return complain(
+        err, "unknown architecture `" + raw.arch + "`; " +
+                 (similar ? ("did you mean `" + similar->name + "`?").str() : "`tilec --list-targets` lists them"));
+  }
   if (const std::string *name = findUnknownStep(compile))
     return complain(err, "unknown step `" + *name + "`; `tilec --list-passes` lists them");
   for (StringRef define : raw.defines) {

@@ -41,6 +41,8 @@ llvm::ArrayRef<KindInfo> getAllKinds();
 const KindInfo &getKindInfo(diag::Kind kind);
 /// The kind with this code, in any case of letters; nothing if there is none.
 const KindInfo *findKindByCode(llvm::StringRef code);
+/// The kind of the warning with this name, `spills` or as it is printed, `-Wspills`; nothing if there is none.
+const KindInfo *findKindByFlag(llvm::StringRef flag);
 
 /// The page that `tilec --explain CODE` prints, as Markdown: the page of docs/diagnostics, or the message and the hint
 /// where a kind has none. Nothing for an unknown code.

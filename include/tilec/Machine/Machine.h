@@ -6,6 +6,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace tilec {
 
@@ -40,8 +41,15 @@ struct Machine {
 /// All targets, oldest first.
 llvm::ArrayRef<Machine> machines();
 
-/// The machine named `sm_90a` or by its card (`h200`), or null.
+/// The names of the cards that `--arch` takes for a machine; the first one is its `card`.
+std::vector<llvm::StringRef> cardsOf(const Machine &machine);
+
+/// The machine named `sm_90a` or by a card (`h200`), in upper or lower case, or null.
 const Machine *findMachine(llvm::StringRef name);
+
+/// The machine that is probably meant by a name such as `sm_90`, `sm90` or `compute_90a`: the one with its number; null
+/// if there is none.
+const Machine *findSimilarMachine(llvm::StringRef name);
 
 } // namespace tilec
 
