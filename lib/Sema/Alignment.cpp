@@ -53,15 +53,57 @@ void Analyzer::requireCarrier(const Value &value, SourceRange range) {
       builder.note(operand->range, diag::note_operand_axes) << quote(operand->range) << listAxes(operand->type.axes);
 }
 
-bool Analyzer::requireOnLeft(const Expr *value, llvm::ArrayRef<const Axis *> axes, SourceRange range,
-                             llvm::StringRef left) {
-  for (const Axis *axis : value->type.axes) {
-    if (llvm::is_contained(axes, axis))
-      continue;
-    DiagnosticBuilder builder = report(range, diag::err_axis_not_on_left) << axis->name << left;
-    builder << FixIt::insertion(range.begin, "sum[" + axis->name + "](") << FixIt::insertion(range.end, ")");
-    builder.note(axis->range, diag::note_axis_declared) << axis->name;
-    return false;
+/// The reduction that does to the axes of a value what the operator does to two values; nothing if there is none.
+static llvm::StringRef getReduction(ast::AssignOp op) {
+  switch (op) {
+  case ast::AssignOp::Set:
+  case ast::AssignOp::Add:
+  case ast::AssignOp::Subtract:
+    return "sum";
+  case ast::AssignOp::Multiply:
+  case ast::AssignOp::Divide:
+    return "prod";
+  case ast::AssignOp::Max:
+    return "max";
+  case ast::AssignOp::Min:
+    return "min";
+  case ast::AssignOp::And:
+  case ast::AssignOp::Or:
+  case ast::AssignOp::Xor:
+    return "";
   }
-  return true;
+  llvm_unreachable("not an assignment operator");
+}
+
+bool Analyzer::requireOnLeft(const Expr *value, llvm::ArrayRef<const Axis *> axes, SourceRange range,
+                             llvm::StringRef left, LeftSide side) {
+  llvm::SmallVector<const Axis *, 4> missing;
+  for (const Axis *axis : value->type.axes)
+    if (!llvm::is_contained(axes, axis))
+      missing.push_back(axis);
+  if (missing.empty())
+    return true;
+  std::string names;
+  for (const Axis *axis : missing)
+    names += (names.empty() ? "" : ", ") + axis->name;
+  llvm::StringRef reduction = getReduction(side.op);
+  DiagnosticBuilder builder = report(range, diag::err_axis_not_on_left)
+                              << missing.front()->name << left << (reduction.empty() ? "sum" : reduction) << names;
+  bool couldHold = side.variable && llvm::all_of(missing, [&](const Axis *axis) {
+                     return axis->range.begin < side.variable->range.begin;
+                   });
+  // A reduction is a certain repair only if nothing else can be meant: an iteration of `parallel` has its own elements,
+  // which only atomics combine, and a variable could have had the axis.
+  bool isReduction =
+      side.isAtomic || llvm::none_of(missing, [](const Axis *axis) { return axis->kind == AxisKind::ParallelTiles; });
+  if (isReduction && !couldHold && !reduction.empty())
+    builder << FixIt::insertion(range.begin, (reduction + "[" + names + "](").str())
+            << FixIt::insertion(range.end, ")");
+  builder.note(missing.front()->range, diag::note_axis_declared) << missing.front()->name;
+  if (couldHold) {
+    Type better = side.variable->type;
+    better.axes.append(missing.begin(), missing.end());
+    builder.note(side.variable->range, diag::note_declare_as) << side.variable->name << better.str();
+  }
+  return false;
 }

@@ -30,6 +30,16 @@ struct EnclosingBinding {
   SourceRange range;
 };
 
+struct RequiredDigit;
+
+/// What repairs of an assignment depend on.
+struct LeftSide {
+  ast::AssignOp op = ast::AssignOp::Set;
+  /// Of an assignment to a variable.
+  const Variable *variable = nullptr;
+  bool isAtomic = false;
+};
+
 class Analyzer {
 public:
   explicit Analyzer(Globals &globals) : globals(globals), context(globals.context) {}
@@ -116,7 +126,8 @@ private:
   /// Rule 5 where no left side states the axes.
   void requireCarrier(const Value &value, SourceRange range);
   /// Rule 5 in an assignment: every axis of the value is one of `axes`.
-  bool requireOnLeft(const Expr *value, llvm::ArrayRef<const Axis *> axes, SourceRange range, llvm::StringRef left);
+  bool requireOnLeft(const Expr *value, llvm::ArrayRef<const Axis *> axes, SourceRange range, llvm::StringRef left,
+                     LeftSide side = {});
 
   // Calls.cpp
   Value checkCall(const ast::CallExpr *expr);
@@ -179,6 +190,7 @@ private:
   Variable *defineVariable(const ast::Identifier &name, VariableKind kind, const ast::TypeRef *declared,
                            const Value &value);
   Value combine(ast::AssignOp op, Value current, Value value, SourceRange range);
+  bool requireMeeting(const ast::AssignStmt *stmt, const Value &current, const Value &value, const Variable *variable);
   void beginStage(SourceRange range);
   void endSequentialStage();
   void emit(Stmt *stmt) { out->statements.push_back(stmt); }
@@ -210,6 +222,7 @@ private:
 
   // Injectivity.cpp, Races.cpp
   void recordAccess(Access::Kind kind, Tensor *tensor, SourceRange range, llvm::ArrayRef<Expr *> subscripts);
+  bool dependsOn(llvm::ArrayRef<Poly> subscripts, llvm::ArrayRef<const Axis *> axes, const RequiredDigit &digit);
   void requireInjective(const ast::AssignStmt *stmt, llvm::ArrayRef<Expr *> subscripts,
                         llvm::ArrayRef<const Axis *> axes);
   void checkRaces();

@@ -242,6 +242,29 @@ const RequiredDigit *InjectivityProof::findUndetermined(std::vector<Poly> subscr
   return nullptr;
 }
 
+/// Whether what a store subscripts, or where one of its axes begins or ends, differs between iterations of a digit.
+bool Analyzer::dependsOn(llvm::ArrayRef<Poly> subscripts, llvm::ArrayRef<const Axis *> axes,
+                         const RequiredDigit &digit) {
+  llvm::SmallVector<unsigned, 2> wanted;
+  if (digit.index)
+    wanted = {facts.getVariable(digit.index)};
+  else
+    wanted = {facts.getPosition(digit.axis), facts.getTileIndex(digit.axis)};
+  auto mentions = [&](const Poly &p) {
+    return llvm::any_of(p.getTerms(), [&](const auto &term) {
+      return llvm::any_of(term.first, [&](unsigned atom) {
+        return llvm::is_contained(wanted, atom) || llvm::any_of(facts.getAtom(atom).dependencies, [&](unsigned other) {
+                 return llvm::is_contained(wanted, other);
+               });
+      });
+    });
+  };
+  return llvm::any_of(subscripts, mentions) || llvm::any_of(axes, [&](const Axis *axis) {
+           return (axis->lower && mentions(facts.toPoly(axis->lower))) ||
+                  (axis->upper && mentions(facts.toPoly(axis->upper)));
+         });
+}
+
 void Analyzer::requireInjective(const ast::AssignStmt *stmt, llvm::ArrayRef<Expr *> subscripts,
                                 llvm::ArrayRef<const Axis *> axes) {
   std::vector<RequiredDigit> required;
@@ -261,9 +284,7 @@ void Analyzer::requireInjective(const ast::AssignStmt *stmt, llvm::ArrayRef<Expr
     return;
   const std::string &name = missing->index ? missing->index->name : missing->axis->name;
   SourceRange declared = missing->index ? missing->index->range : missing->axis->range;
-  bool occurs = missing->index
-                    ? llvm::any_of(polys, [&](const Poly &p) { return p.mentions(facts.getVariable(missing->index)); })
-                    : missing->needsPosition;
+  bool occurs = missing->needsPosition || dependsOn(polys, axes, *missing);
   DiagnosticBuilder builder =
       report(stmt->targetRange(), occurs ? diag::err_not_injective : diag::err_parallel_not_in_store)
       << quote(stmt->targetRange()) << name << stmt->target.name;

@@ -1,5 +1,6 @@
 // Statements: let, var, assignments to variables, if, and the call statements.
 #include "Analyzer.h"
+#include "Promotion.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -152,6 +153,26 @@ void Analyzer::checkVar(const ast::VarStmt *stmt) {
     emit(context.create<VarStmt>(stmt->range, variable));
 }
 
+/// Refuses floats that meet an integer on the left: what is declared is to change, or the right side.
+bool Analyzer::requireMeeting(const ast::AssignStmt *stmt, const Value &current, const Value &value,
+                              const Variable *variable) {
+  bool keeping = stmt->op == ast::AssignOp::Max || stmt->op == ast::AssignOp::Min;
+  if (value.isError || value.isTuple() || !isInteger(current.element()) || !isFloat(value.element()) ||
+      meetTwo(current, value, keeping))
+    return true;
+  DiagnosticBuilder builder = report(value.range, diag::err_integer_accumulator)
+                              << quote(current.range) << getSpelling(current.element()) << quote(value.range)
+                              << getSpelling(value.element());
+  if (!variable)
+    return false;
+  Type better(promote(value.element()), variable->type.axes);
+  for (const Axis *axis : value.type.axes)
+    if (!better.has(axis) && axis->range.begin < variable->range.begin)
+      better.axes.push_back(axis);
+  builder.note(variable->range, diag::note_declare_as) << variable->name << better.str();
+  return false;
+}
+
 /// `current op value` of a compound assignment.
 Value Analyzer::combine(ast::AssignOp op, Value current, Value value, SourceRange range) {
   switch (op) {
@@ -227,7 +248,10 @@ void Analyzer::checkVariableAssign(const ast::AssignStmt *stmt, Variable *variab
   value.range = written;
   if (stmt->op != ast::AssignOp::Set) {
     auto *current = context.create<VariableRef>(stmt->target.range, variable, variable->type);
-    value = combine(stmt->op, Value::of(current, stmt->target.range), value, stmt->range);
+    Value before = Value::of(current, stmt->target.range);
+    if (!requireMeeting(stmt, before, value, variable))
+      return;
+    value = combine(stmt->op, before, value, stmt->range);
     value.range = written;
     // No cast of the right side helps: arithmetic on narrow types gives a wider one.
     ScalarKind element = variable->type.element;
@@ -238,7 +262,8 @@ void Analyzer::checkVariableAssign(const ast::AssignStmt *stmt, Variable *variab
     }
   }
   Expr *converted = convertTo(value, variable->type.element);
-  if (!converted || !requireOnLeft(converted, variable->type.axes, written, "`" + variable->name + "`"))
+  if (!converted || !requireOnLeft(converted, variable->type.axes, written, "`" + variable->name + "`",
+                                   {stmt->op, variable, /*isAtomic=*/false}))
     return;
   emit(context.create<AssignStmt>(stmt->range, variable, converted));
 }

@@ -45,11 +45,15 @@ void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
     }
     recordAccess(Access::Read, tensor, stmt->targetRange(), subscripts);
     auto *load = context.create<Load>(stmt->targetRange(), Type(tensor->element, axes), tensor, subscripts, nullptr);
-    value = combine(stmt->op, Value::of(load, stmt->targetRange()), value, stmt->range);
+    Value before = Value::of(load, stmt->targetRange());
+    if (!requireMeeting(stmt, before, value, /*variable=*/nullptr))
+      return;
+    value = combine(stmt->op, before, value, stmt->range);
     value.range = written;
   }
   Expr *converted = convertTo(value, tensor->element);
-  bool aligned = converted && requireOnLeft(converted, axes, written, quote(stmt->targetRange()));
+  bool aligned = converted && requireOnLeft(converted, axes, written, quote(stmt->targetRange()),
+                                            {stmt->op, /*variable=*/nullptr, /*isAtomic=*/false});
   if (stmt->modifier != ast::AssignModifier::Unique)
     requireInjective(stmt, subscripts, axes);
   if (!aligned)
@@ -114,7 +118,8 @@ void Analyzer::checkAtomic(const ast::AssignStmt *stmt, Tensor *tensor, std::vec
     return;
   }
   Expr *converted = convertTo(value, tensor->element);
-  if (!converted || !requireOnLeft(converted, axes, stmt->value->range, quote(stmt->targetRange())))
+  if (!converted || !requireOnLeft(converted, axes, stmt->value->range, quote(stmt->targetRange()),
+                                   {stmt->op, /*variable=*/nullptr, /*isAtomic=*/true}))
     return;
   recordAccess(Access::Atomic, tensor, stmt->targetRange(), subscripts);
   emit(context.create<AtomicStmt>(stmt->range, tensor, std::move(subscripts),

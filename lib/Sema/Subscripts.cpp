@@ -34,7 +34,10 @@ void Analyzer::warnWrongDimension(const ast::Expr *index, const Expr *subscript,
   const std::string &sizeName = llvm::cast<VariableRef>(size)->variable->name;
   DiagnosticBuilder builder = report(index->range, diag::warn_axis_over_other_dimension)
                               << positions->axis->name << found->second.second << sizeName << tensor->name
-                              << dimension + 1;
+                              << dimension + 1
+                              << (elsePlace.isValid() ? "say what lies outside: `[... else 0]`"
+                                                      : "turn the warning off with `-Wno-axis-dimension`: what a store "
+                                                        "has outside is dropped");
   if (swapWith)
     builder << FixIt::replacement(index->range, text(swapWith->range))
             << FixIt::replacement(swapWith->range, text(index->range));
