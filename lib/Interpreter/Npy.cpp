@@ -27,6 +27,21 @@ static StringRef field(StringRef header, StringRef key) {
   return at == StringRef::npos ? StringRef() : header.substr(at + key.size() + 3).ltrim();
 }
 
+// Reorders elements of which the first dimension varies fastest.
+static void makeRowMajor(NpyArray &array) {
+  std::vector<uint8_t> columnMajor = array.bytes;
+  int64_t item = array.itemSize(), n = array.size();
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t rest = i, place = 0, columnStride = n;
+    for (size_t d = array.shape.size(); d-- > 0;) {
+      columnStride /= array.shape[d];
+      place += rest % array.shape[d] * columnStride;
+      rest /= array.shape[d];
+    }
+    std::copy_n(columnMajor.begin() + place * item, item, array.bytes.begin() + i * item);
+  }
+}
+
 Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
@@ -43,8 +58,6 @@ Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   if (type.size() < 3 || type.front() == '>' || !StringRef("fiub").contains(type[1]) ||
       !all_of(type.drop_front(2), isDigit))
     return fault(path, "has the unsupported type `" + type + "`");
-  if (field(header, "fortran_order").starts_with("True"))
-    return fault(path, "is stored in column-major order");
   NpyArray array;
   array.type = type.drop_front().str();
   StringRef shape = field(header, "shape").drop_front().take_until([](char c) { return c == ')'; });
@@ -61,6 +74,8 @@ Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   if (static_cast<int64_t>(body.size()) < array.size() * array.itemSize())
     return fault(path, "is shorter than its shape says");
   array.bytes.assign(body.begin(), body.begin() + array.size() * array.itemSize());
+  if (field(header, "fortran_order").starts_with("True"))
+    makeRowMajor(array);
   return array;
 }
 

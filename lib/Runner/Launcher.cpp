@@ -235,9 +235,17 @@ Expected<bool> Launcher::holds(const json::Object &variant) {
   return true;
 }
 
+/// Whether a variant is the one asked for: by its name, or by what follows the kernel's name in it.
+bool Launcher::isForced(StringRef variant) const {
+  return variant == forced || (variant.consume_front(text(kernel, "name")) && variant.ltrim("_") == forced);
+}
+
 Expected<const json::Object *> Launcher::chooseVariant() {
+  std::string names;
   for (const json::Object *variant : objects(kernel, "variants")) {
-    if (!forced.empty() && text(*variant, "name") != forced)
+    StringRef name = text(*variant, "name");
+    names += (names.empty() ? "`" : ", `") + name.str() + "`";
+    if (!forced.empty() && !isForced(name))
       continue;
     Expected<bool> fits = holds(*variant);
     if (!fits)
@@ -248,7 +256,7 @@ Expected<const json::Object *> Launcher::chooseVariant() {
       return fault("the conditions of variant `" + Twine(forced) + "` do not hold for these arguments");
   }
   if (!forced.empty())
-    return fault("there is no variant `" + Twine(forced) + "`");
+    return fault("there is no variant `" + Twine(forced) + "`; the variants are " + names);
   return fault("no variant accepts these arguments");
 }
 

@@ -29,7 +29,7 @@ static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &ra
       ->group(group);
   app.add_option("--arch", options.arch, "The architecture; sm_90a in the simulator, else that of the card")
       ->group(group);
-  app.add_option("--variant", options.variant, "The variant to take instead of the first that fits")
+  app.add_option("--variant", options.variant, "The variant to take instead of the first that fits, such as general")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--ptx", options.ptx, "Run this PTX instead of compiling; without --json it says in comments how")

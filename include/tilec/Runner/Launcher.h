@@ -58,6 +58,7 @@ private:
   llvm::Error checkAddresses();
   llvm::Error checkOverlap();
   bool outputsEmpty() const;
+  bool isForced(llvm::StringRef variant) const;
   llvm::Expected<bool> holds(const llvm::json::Object &variant);
   llvm::Expected<const llvm::json::Object *> chooseVariant();
   llvm::Error allocateWorkspaces(LaunchPlan &plan);
