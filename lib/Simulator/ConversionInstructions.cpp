@@ -150,6 +150,9 @@ static bool decodeConversion(Decoder &decoder) {
   bool packs = to->count == 2 && from->count == 1;
   if (decoder.op->uses.size() != (packs ? 2u : 1u) || (!packs && to->count != from->count))
     return decoder.fail("the number of operands does not fit the types");
+  decoder.op->readBits = from->bits();
+  // Extending and cutting off move bits.
+  decoder.op->propagates = !to->isFloat && !from->isFloat && !info->saturate;
   decoder.op->payload = std::move(info);
   decoder.op->execute = packs ? executePacking : executeConversion;
   return true;

@@ -29,11 +29,21 @@ static uint64_t clampToUnit(FloatFormat format, uint64_t bits) {
   return value > 1 ? fromDouble(format, 1) : bits;
 }
 
+// cvt.rna.tf32.f32 cuts off the lower bits of a NaN, of which infinity may be left (H200).
+static uint64_t cutNaN(FloatFormat to, uint64_t bits, bool saturateFinite) {
+  const FloatFormatInfo &info = formatInfo(to);
+  uint64_t rest = bits >> info.storageShift << info.storageShift, sign = rest & uint64_t(1) << (info.bits - 1);
+  return saturateFinite && (rest ^ sign) == info.infinity ? sign | info.maxFinite : rest;
+}
+
 uint64_t tilec::simulator::convertFloat(FloatFormat to, FloatFormat from, uint64_t bits,
                                         const FloatConversion &options) {
   Unpacked value = decodeFloat(from, bits);
-  if (options.flush)
+  // The hardware does not flush operands of conversions to f16 (H200).
+  if (options.flush && to != FloatFormat::F16)
     value = flushed(value, from);
+  if (value.kind == Unpacked::NaN && to == FloatFormat::TF32 && options.rounding == Rounding::NearestAway)
+    return cutNaN(to, bits, options.saturateFinite);
   if (value.kind == Unpacked::NaN && from == FloatFormat::BF16 && to == FloatFormat::F32 && !options.saturate)
     return bits << 16;
   if (options.relu && value.kind != Unpacked::NaN && value.negative)

@@ -272,6 +272,8 @@ static void layOutRegisters(Program &program) {
     bool predicate = reg.bits == 1;
     program.slotOf.push_back(predicate ? program.numPredicates++ : program.numSlots++);
     (predicate ? program.predicateNames : program.slotNames).push_back(reg.name);
+    if (!predicate)
+      program.slotBits.push_back(std::min(reg.bits, 64u));
   }
   program.sinkSlot = program.numSlots++;
   program.slotNames.push_back("_");

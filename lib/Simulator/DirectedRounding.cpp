@@ -62,6 +62,12 @@ template <typename T> Flow compute(Warp &warp, const Op &op, LaneMask lanes) {
       return fromBits<T>(flush ? flushSubnormal(FloatFormat::F32, operands[i][lane]) : operands[i][lane]);
     };
     T value = evaluate(operation, read(0), read(1), read(2));
+    // Quotients are flushed if they are subnormal before rounding (H200).
+    if (flush && operation == Operation::Divide) {
+      RoundingScope down(FE_TOWARDZERO);
+      T exact = evaluate(operation, read(0), read(1), read(2));
+      value = std::fpclassify(exact) == FP_SUBNORMAL ? std::copysign(T(0), exact) : value;
+    }
     if (saturate)
       value = value > 0 ? std::min(value, T(1)) : T(0);
     uint64_t bits = value != value ? formatInfo(formatOf<T>).nan : toBits(value);

@@ -31,6 +31,13 @@ struct MultiplyAdd {
 struct Divide {
   template <typename T> static T apply(T a, T b) { return a / b; }
 };
+// PTX ISA, "div": div.approx.f32 by more than 2^126 is 0, or NaN if the dividend is infinite.
+struct DivideApproximately {
+  template <typename T> static T apply(T a, T b) {
+    bool beyond = std::isfinite(b) && std::abs(b) > T(0x1p126);
+    return beyond ? a * std::copysign(T(0), b) : a / b;
+  }
+};
 struct Reciprocal {
   template <typename T> static T apply(T a) { return T(1) / a; }
 };
@@ -119,6 +126,29 @@ template <typename Operation, unsigned operands> bool decodeOperation(Decoder &d
   return decodeMap(d, type, operands);
 }
 
+bool decodeDivide(Decoder &d, PtxType type) {
+  bool approximate = d.instruction->has("approx") && type.bits == 32;
+  return approximate ? decodeOperation<DivideApproximately, 2>(d, type) : decodeOperation<Divide, 2>(d, type);
+}
+
+// rcp.approx.ftz.f64: subnormal operands and results are zeros, the lower half of the result too (PTX ISA, "rcp").
+Flow reciprocalUpperHalf(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  forLanes(lanes, [&](unsigned lane) {
+    double value = canonical(1 / fromBits<double>(flushSubnormal(FloatFormat::F64, a[lane])));
+    d[lane] = flushSubnormal(FloatFormat::F64, toBits(value)) & ~uint64_t(0xffffffff);
+  });
+  return Flow::Next;
+}
+
+bool decodeReciprocal(Decoder &d, PtxType type) {
+  if (!d.instruction->has("approx") || type.bits != 64)
+    return decodeOperation<Reciprocal, 1>(d, type);
+  d.op->execute = reciprocalUpperHalf;
+  return decodeMap(d, type, 1);
+}
+
 //===----------------------------------------------------------------------===//
 // Signs and decoding
 //===----------------------------------------------------------------------===//
@@ -165,8 +195,8 @@ FloatDecoder findDecoder(llvm::StringRef name) {
       .Case("sub", decodeOperation<Subtract, 2>)
       .Case("mul", decodeOperation<Multiply, 2>)
       .Cases({"fma", "mad"}, decodeOperation<MultiplyAdd, 3>)
-      .Case("div", decodeOperation<Divide, 2>)
-      .Case("rcp", decodeOperation<Reciprocal, 1>)
+      .Case("div", decodeDivide)
+      .Case("rcp", decodeReciprocal)
       .Case("sqrt", decodeOperation<SquareRoot, 1>)
       .Case("rsqrt", decodeOperation<ReciprocalRoot, 1>)
       .Case("ex2", decodeOperation<Exp2, 1>)

@@ -25,6 +25,14 @@ template <typename T> struct AddSaturated {
 template <typename T> struct Subtract {
   static T apply(T a, T b) { return wrap<T>(uint64_t(a) - uint64_t(b)); }
 };
+template <typename T> struct SubtractSaturated {
+  static T apply(T a, T b) {
+    T difference;
+    return __builtin_sub_overflow(a, b, &difference)
+               ? (a < 0 ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max())
+               : difference;
+  }
+};
 template <typename T> struct MultiplyLow {
   static T apply(T a, T b) { return wrap<T>(uint64_t(a) * uint64_t(b)); }
 };
@@ -191,12 +199,23 @@ template <template <typename> class Operation, unsigned operands> bool decodeInt
   return decodeMap(d, *type, operands);
 }
 
-bool decodeAdd(Decoder &d) {
+template <template <typename> class Operation, template <typename> class Saturated> bool decodeSum(Decoder &d) {
   if (d.instruction->has("sat") && d.instruction->lastModifier() == "s32") {
-    d.op->execute = mapLanes<AddSaturated<int32_t>, int32_t, 2>;
+    d.op->execute = mapLanes<Saturated<int32_t>, int32_t, 2>;
     return decodeMap(d, {PtxType::Signed, 32, false}, 2);
   }
-  return decodeInteger<Add, 2>(d);
+  return decodeInteger<Operation, 2>(d);
+}
+
+// Instructions that move bits of their first operands.
+void movesBits(Decoder &d, unsigned operands) {
+  d.op->propagates = true;
+  d.op->moved = operands;
+}
+
+bool decodeReverse(Decoder &d) {
+  movesBits(d, 1);
+  return decodeInteger<Reverse, 1>(d);
 }
 
 template <bool add> Execute wideFunction(PtxType type) {
@@ -236,6 +255,7 @@ template <bool left> bool decodeShift(Decoder &d) {
                   : type->bits == 32 ? isSigned ? shift<int32_t, left> : shift<uint32_t, left>
                   : isSigned         ? shift<int64_t, left>
                                      : shift<uint64_t, left>;
+  movesBits(d, 1);
   return decodeMap(d, {PtxType::Bits, 64, false}, 2);
 }
 
@@ -249,8 +269,12 @@ Flow predicateLogic(Warp &warp, const Op &op, LaneMask lanes) {
 }
 
 template <template <typename> class Operation, unsigned operands, unsigned code> bool decodeLogic(Decoder &d) {
-  if (d.instruction->lastModifier() != "pred")
+  if (d.instruction->lastModifier() != "pred") {
+    constexpr uint8_t tables[] = {0xc0, 0xfc, 0x3c, 0x0f}; // of lop3, whose operands stand for 0xf0, 0xcc and 0xaa
+    d.op->propagates = true;
+    d.op->truthTable = tables[code];
     return decodeInteger<Operation, operands>(d);
+  }
   d.op->execute = predicateLogic;
   d.op->data[0] = code;
   d.definePredicate(d.operand(0));
@@ -262,6 +286,8 @@ template <template <typename> class Operation, unsigned operands, unsigned code>
 bool decodeLookup3(Decoder &d) {
   d.op->execute = lookup3;
   d.op->data[0] = d.constant(d.operand(4));
+  d.op->propagates = true;
+  d.op->truthTable = d.op->data[0];
   return decodeMap(d, {PtxType::Bits, 32, false}, 3);
 }
 
@@ -269,6 +295,7 @@ bool decodeFunnelShift(Decoder &d) {
   d.op->execute = funnelShift;
   d.op->data[0] = d.instruction->has("l");
   d.op->data[1] = d.instruction->has("clamp");
+  movesBits(d, 2);
   return decodeMap(d, {PtxType::Bits, 32, false}, 3);
 }
 
@@ -280,18 +307,20 @@ bool decodeExtractBits(Decoder &d) {
   d.op->execute = type->bits == 32 ? isSigned ? extractBits<int32_t> : extractBits<uint32_t>
                   : isSigned       ? extractBits<int64_t>
                                    : extractBits<uint64_t>;
+  movesBits(d, 1);
   return decodeMap(d, *type, 3);
 }
 
 bool decodeInsertBits(Decoder &d) {
   d.op->execute = d.instruction->lastModifier() == "b32" ? insertBits<uint32_t> : insertBits<uint64_t>;
+  movesBits(d, 2);
   return decodeMap(d, {PtxType::Bits, 64, false}, 4);
 }
 } // namespace
 
 void tilec::simulator::addIntegerInstructions(InstructionTable &table) {
-  table["add"] = decodeAdd;
-  table["sub"] = decodeInteger<Subtract, 2>;
+  table["add"] = decodeSum<Add, AddSaturated>;
+  table["sub"] = decodeSum<Subtract, SubtractSaturated>;
   table["mul"] = decodeMultiply<false>;
   table["mad"] = decodeMultiply<true>;
   table["div"] = decodeInteger<Divide, 2>;
@@ -307,7 +336,7 @@ void tilec::simulator::addIntegerInstructions(InstructionTable &table) {
   table["cnot"] = decodeInteger<IsZero, 1>;
   table["popc"] = decodeInteger<PopulationCount, 1>;
   table["clz"] = decodeInteger<LeadingZeros, 1>;
-  table["brev"] = decodeInteger<Reverse, 1>;
+  table["brev"] = decodeReverse;
   table["shl"] = decodeShift<true>;
   table["shr"] = decodeShift<false>;
   table["shf"] = decodeFunnelShift;

@@ -149,6 +149,8 @@ bool decodeStore(Decoder &d) {
     return false;
   auto info = decodeAccess(d, *type);
   d.address(d.operand(0));
+  d.op->narrowFrom = d.op->uses.size();
+  d.op->readBits = 8 * info->bytes;
   d.use(d.operand(1), *type);
   d.op->payload = info;
   d.op->execute = store;

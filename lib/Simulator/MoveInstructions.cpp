@@ -95,10 +95,13 @@ Flow select(Warp &warp, const Op &op, LaneMask lanes) {
   uint64_t *d = warp.lanes(op.defs[0]);
   const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
   uint32_t condition = warp.predicate(op.predicateUses[0]);
-  LaneMask defined = (warp.defined(op.uses[0]) & condition) | (warp.defined(op.uses[1]) & ~condition);
-  forLanes(lanes, [=](unsigned lane) { d[lane] = condition >> lane & 1 ? a[lane] : b[lane]; });
-  LaneMask &result = warp.defined(op.defs[0]);
-  result = (result & ~lanes) | (defined & lanes);
+  bool defined = (warp.defined(op.uses[0]) & warp.defined(op.uses[1]) & warp.defined(op.defs[0]) & lanes) == lanes;
+  forLanes(lanes, [&, condition](unsigned lane) {
+    bool first = condition >> lane & 1;
+    d[lane] = first ? a[lane] : b[lane];
+    if (!defined)
+      warp.setUndefinedBits(op.defs[0], lane, warp.undefinedBits(op.uses[first ? 0 : 1], lane));
+  });
   if (LaneMask missing = lanes & ~warp.definedPredicate(op.predicateUses[0]))
     warp.fault(FaultKind::UninitializedRegister, op, llvm::countr_zero(missing), "selects by an unwritten predicate");
   return Flow::Next;
@@ -282,6 +285,7 @@ Flow permute(Warp &warp, const Op &op, LaneMask lanes) {
 bool decodePermute(Decoder &d) {
   d.op->execute = permute;
   d.op->propagates = true;
+  d.op->moved = 2;
   d.op->data[0] = llvm::StringSwitch<unsigned>(d.instruction->lastModifier())
                       .Case("f4e", 1)
                       .Case("b4e", 2)

@@ -3,6 +3,7 @@
 
 #include "SpecialRegisters.h"
 #include "tilec/Simulator/Block.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
 using namespace tilec::simulator;
@@ -163,14 +164,15 @@ unsigned Warp::run(unsigned budget) {
 // One instruction
 //===----------------------------------------------------------------------===//
 
-void Warp::checkOperands(const Op &op, LaneMask lanes) {
-  bool copies = op.manualChecks || op.propagates;
-  for (Slot slot : op.uses) {
-    if ((definedLanes[slot] & lanes) != lanes && !copies) {
-      LaneMask missing = lanes & ~definedLanes[slot];
-      if (block_.state.options.checkInitialized)
-        fault(FaultKind::UninitializedRegister, op, llvm::countr_zero(missing),
-              "reads `" + program.slotNames[slot] + "`, which nothing has written");
+bool Warp::checkOperands(const Op &op, LaneMask lanes) {
+  bool passes = false;
+  unsigned moved = op.propagates ? op.movedUses() : 0;
+  for (auto [use, slot] : llvm::enumerate(op.uses)) {
+    if ((definedLanes[slot] & lanes) != lanes && !op.manualChecks) {
+      if (use < moved)
+        passes = true;
+      else if (block_.state.options.checkInitialized)
+        checkDefined(op, use, lanes);
     }
     if (op.handlesPending)
       continue;
@@ -184,16 +186,13 @@ void Warp::checkOperands(const Op &op, LaneMask lanes) {
     if ((definedPredicates[slot] & lanes) != lanes && !op.manualChecks && block_.state.options.checkInitialized)
       fault(FaultKind::UninitializedRegister, op, llvm::countr_zero(lanes & ~definedPredicates[slot]),
             "reads `" + program.predicateNames[slot] + "`, which nothing has written");
+  return passes;
 }
 
 void Warp::defineResults(const Op &op, LaneMask lanes) {
-  LaneMask initialized = ~0u;
-  if (op.propagates)
-    for (Slot slot : op.uses)
-      initialized &= definedLanes[slot];
   for (Slot slot : op.defs) {
     if (!op.manualChecks)
-      definedLanes[slot] = (definedLanes[slot] & ~lanes) | (initialized & lanes);
+      definedLanes[slot] |= lanes;
     if (op.handlesPending)
       continue;
     if (stamps[slot] == pendingMark && slot != program.sinkSlot)
@@ -218,13 +217,18 @@ void Warp::step(const Op &op) {
       return;
     }
   }
-  checkOperands(op, lanes);
+  std::vector<LaneValues> undefined;
+  if (checkOperands(op, lanes))
+    undefined = undefinedResults(op, lanes);
   if (block_.state.options.count)
     ++block_.state.report.counts[op.source].executed;
   switch (op.execute(*this, op, lanes)) {
   case Flow::Next:
     ++current().pc;
     defineResults(op, lanes);
+    for (auto [slot, bits] : llvm::zip(op.defs, undefined))
+      for (LaneMask rest = lanes; rest; rest &= rest - 1)
+        setUndefinedBits(slot, llvm::countr_zero(rest), bits[llvm::countr_zero(rest)]);
     return;
   case Flow::Jump:
   case Flow::Block:

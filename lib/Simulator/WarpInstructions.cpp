@@ -67,21 +67,22 @@ Flow shuffle(Warp &warp, const Op &op, LaneMask lanes) {
   if (!warp.converged(op, lanes, members))
     return Flow::Block;
   const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]), *c = warp.lanes(op.uses[2]);
-  LaneMask defined = warp.defined(op.uses[0]), definedResult = 0, inside = 0;
-  uint64_t results[laneCount];
+  LaneMask inside = 0;
+  uint64_t results[laneCount], undefined[laneCount];
   forLanes(lanes, [&](unsigned lane) {
     ShuffleSource source = shuffleSource(Shuffle(op.data[0]), lane, b[lane], c[lane]);
     if (!(lanes >> source.lane & 1))
       warp.fault(FaultKind::BarrierMisuse, op, lane,
                  "reads from lane " + std::to_string(source.lane) + ", which does not take part");
     results[lane] = a[source.lane];
-    definedResult |= (defined >> source.lane & 1) << lane;
+    undefined[lane] = warp.undefinedBits(op.uses[0], source.lane);
     inside |= LaneMask(source.inside) << lane;
   });
   uint64_t *d = warp.lanes(op.defs[0]);
-  forLanes(lanes, [&](unsigned lane) { d[lane] = results[lane]; });
-  LaneMask &result = warp.defined(op.defs[0]);
-  result = (result & ~lanes) | (definedResult & lanes);
+  forLanes(lanes, [&](unsigned lane) {
+    d[lane] = results[lane];
+    warp.setUndefinedBits(op.defs[0], lane, undefined[lane]);
+  });
   if (!op.predicateDefs.empty()) {
     setPredicate(warp, op.predicateDefs[0], lanes, inside);
     warp.definedPredicate(op.predicateDefs[0]) |= lanes;

@@ -15,13 +15,14 @@ struct FloatConversion {
   bool relu = false;
   /// .sat: clamped to [0, 1], NaN to +0.
   bool saturate = false;
-  /// .ftz: subnormal f32 operands and results become zeros of their sign.
+  /// .ftz: subnormal f32 operands and results become zeros of their sign; operands do not where the result is f16.
   bool flush = false;
   /// .rni, .rzi, .rmi, .rpi between floats of one size: to an integral value, with `rounding`.
   bool integral = false;
 };
 
-/// NaN becomes the format's canonical one, except bf16 to f32, which only moves bits.
+/// NaN becomes the format's canonical one, except bf16 to f32, which only moves bits, and f32 to tf32 by NearestAway,
+/// which cuts bits off.
 uint64_t convertFloat(FloatFormat to, FloatFormat from, uint64_t bits, const FloatConversion &options = {});
 
 /// An integer type of 8 to 64 bits. Values are kept in the lower bits.

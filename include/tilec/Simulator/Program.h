@@ -4,7 +4,9 @@
 
 #include "tilec/Simulator/Ptx.h"
 #include "llvm/ADT/DenseMap.h"
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 namespace tilec::simulator {
 
@@ -36,8 +38,13 @@ struct Op {
   llvm::SmallVector<Slot, 4> uses, defs, predicateUses, predicateDefs;
   /// The handler keeps track of initialised registers itself.
   bool manualChecks = false;
-  /// The results are initialised where all operands are; reading an uninitialised one is no fault. For moves.
+  /// Undefined bits of the first `moved` operands make bits of the results undefined instead of being a fault: by the
+  /// truth table of three operands as lop3 numbers it, or else as the handler moves bits.
   bool propagates = false;
+  uint8_t moved = 255;
+  std::optional<uint8_t> truthTable;
+  /// Operands from `narrowFrom` on are read as far as this.
+  uint8_t readBits = 64, narrowFrom = 0;
   /// wgmma may use registers of which others are in flight.
   bool handlesPending = false;
   Space space = Space::Generic;
@@ -48,6 +55,7 @@ struct Op {
   uint32_t target = 0;
   std::shared_ptr<const Payload> payload;
 
+  unsigned movedUses() const { return std::min<unsigned>(moved, uses.size()); }
   template <typename T> const T &as() const { return static_cast<const T &>(*payload); }
 };
 
@@ -70,6 +78,8 @@ struct Program {
   std::vector<std::pair<Slot, std::string>> specials;
   /// Declared registers come first, then constants and special registers.
   std::vector<std::string> slotNames, predicateNames;
+  /// Widths of the declared registers, up to 64.
+  std::vector<uint8_t> slotBits;
   /// The slot or predicate of each register of the kernel, and those that results go to which nobody wants.
   std::vector<Slot> slotOf;
   Slot sinkSlot = 0, sinkPredicate = 0;

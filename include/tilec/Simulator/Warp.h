@@ -5,6 +5,7 @@
 #include "tilec/Simulator/Clock.h"
 #include "tilec/Simulator/Memory.h"
 #include "tilec/Simulator/Program.h"
+#include <array>
 #include <string>
 
 namespace tilec::simulator {
@@ -62,6 +63,9 @@ public:
 
   // Initialised registers and registers in flight.
   LaneMask &defined(Slot slot) { return definedLanes[slot]; }
+  /// Bits of a lane's register that nothing has written.
+  uint64_t undefinedBits(Slot slot, unsigned lane) const;
+  void setUndefinedBits(Slot slot, unsigned lane, uint64_t bits);
   LaneMask &definedPredicate(Slot slot) { return definedPredicates[slot]; }
   /// wgmma: the fence epoch of the last ordinary access, or of the start; `pendingMark` while an operation owns the
   /// register. An operation needs a wgmma.fence behind that.
@@ -90,7 +94,13 @@ public:
   std::vector<uint8_t> local;
 
 private:
-  void checkOperands(const Op &op, LaneMask lanes);
+  using LaneValues = std::array<uint64_t, laneCount>;
+  /// Whether undefined bits go on to the results.
+  bool checkOperands(const Op &op, LaneMask lanes);
+  void checkDefined(const Op &op, unsigned use, LaneMask lanes);
+  void moveMarks(const Op &op, LaneMask lanes, std::vector<LaneValues> &marks);
+  /// The undefined bits of each result, asked for before the instruction runs.
+  std::vector<LaneValues> undefinedResults(const Op &op, LaneMask lanes);
   void defineResults(const Op &op, LaneMask lanes);
   int choose() const;
   void merge();
@@ -99,6 +109,8 @@ private:
   std::vector<uint64_t> registers;
   std::vector<uint32_t> predicates;
   std::vector<LaneMask> definedLanes, definedPredicates;
+  /// Undefined bits of lanes that are not in `definedLanes`; empty while they are all of the register's.
+  std::vector<uint64_t> partlyUndefined;
   std::vector<uint32_t> stamps;
   std::vector<Fragment> fragments;
   size_t active = 0;

@@ -57,6 +57,8 @@ constexpr FloatFormat narrowFormats[] = {FloatFormat::E4M3, FloatFormat::E5M2, F
 uint64_t reference(FloatFormat to, FloatFormat from, uint64_t bits, Rounding rounding) {
   const FloatFormatInfo &source = formatInfo(from), &target = formatInfo(to);
   APFloat value(semantics(from), llvm::APInt(source.bits - source.storageShift, bits >> source.storageShift));
+  if (value.isNaN() && to == FloatFormat::TF32 && rounding == Rounding::NearestAway)
+    return bits >> target.storageShift << target.storageShift;
   if (value.isNaN())
     return from == FloatFormat::BF16 && to == FloatFormat::F32 ? bits << 16 : target.nan;
   bool lost;

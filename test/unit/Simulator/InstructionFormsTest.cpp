@@ -49,6 +49,19 @@ TEST(InstructionForms, DirectedRounding) {
             run("div.rp.f64 %d, %a, %b;", 64, 64, f64(1), f64(3)));
 }
 
+// What an H200 gives where PTX leaves it open.
+TEST(InstructionForms, AsTheHardware) {
+  EXPECT_EQ(run("div.rp.ftz.f32 %d, %a, %b;", 32, 32, 0x800000, 0x3f800001), 0u);
+  EXPECT_EQ(run("div.approx.f32 %d, %a, %b;", 32, 32, f32(1), 0x7f7fffff), 0u);
+  EXPECT_EQ(run("div.approx.ftz.f32 %d, %a, %b;", 32, 32, 0x7f7fffff, 0x7f7fffff), 0u);
+  EXPECT_EQ(run("rcp.approx.ftz.f64 %d, %a;", 64, 64, 0xfffffffffffff), 0x7ff0000000000000u);
+  EXPECT_EQ(run("cvt.rm.ftz.f16.f32 %d, %a;", 16, 32, 0x80000001), 0x8001u);
+  EXPECT_EQ(run("cvt.rp.ftz.f16.f32 %d, %a;", 16, 32, 1), 1u);
+  EXPECT_EQ(run("cvt.rna.tf32.f32 %d, %a;", 32, 32, 0x7f800001), 0x7f800000u);
+  EXPECT_EQ(run("cvt.rna.satfinite.tf32.f32 %d, %a;", 32, 32, 0x7f800001), 0x7f7fe000u);
+  EXPECT_EQ(run("cvt.rna.tf32.f32 %d, %a;", 32, 32, 0x7fc00001), 0x7fc00000u);
+}
+
 TEST(InstructionForms, ExtremaWithSigns) {
   EXPECT_EQ(run("max.xorsign.abs.f32 %d, %a, %b;", 32, 32, f32(-2), f32(1)), f32(-2));
   EXPECT_EQ(run("min.xorsign.abs.f32 %d, %a, %b;", 32, 32, f32(-2), f32(-1)), f32(1));

@@ -23,6 +23,8 @@ static uint64_t value64(const std::string &instruction, uint64_t a, uint64_t b =
 TEST(Scalar, Integers) {
   EXPECT_EQ(value32("add.s32 %r0, %r1, %r2;", ~0u, 2), 1u);
   EXPECT_EQ(value32("add.sat.s32 %r0, %r1, %r2;", 0x7fffffff, 2), 0x7fffffffu);
+  EXPECT_EQ(value32("sub.sat.s32 %r0, %r1, %r2;", 0x80000000, 1), 0x80000000u);
+  EXPECT_EQ(value32("sub.sat.s32 %r0, %r1, %r2;", 0x7fffffff, ~0u), 0x7fffffffu);
   EXPECT_EQ(value32("mul.hi.u32 %r0, %r1, %r2;", 0x80000000, 6), 3u);
   EXPECT_EQ(value32("mul.hi.s32 %r0, %r1, %r2;", uint32_t(-3), 5), ~0u);
   EXPECT_EQ(value32("mad.lo.s32 %r0, %r1, %r2, %r3;", 3, 4, 5), 17u);
