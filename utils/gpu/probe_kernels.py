@@ -13,14 +13,15 @@ BLOCK = 128
 class Probe:
     """A kernel, its launch, its inputs, and how its output is compared.
 
-    out: (storage type, count); result: the type of an output element for the comparison; ulps: None for equal bits.
+    out: (storage type, count); result: the type of an output element for the comparison; ulps: None for equal bits;
+    absolute: an error of f32 that is allowed besides.
     """
 
     def __init__(self, family, name, body, inputs, out, result, ulps=None, grid=1, block=BLOCK, shared=0, params=(),
-                 declarations=""):
+                 declarations="", absolute=None):
         self.family, self.name, self.body, self.inputs, self.out = family, name, body, inputs, out
         self.result, self.ulps, self.grid, self.block, self.shared = result, ulps, grid, block, shared
-        self.params, self.declarations = list(params), declarations
+        self.params, self.declarations, self.absolute = list(params), declarations, absolute
         self.entry = None                       # set when the pack numbers its kernels
 
     def ptx(self):
@@ -88,7 +89,7 @@ def scalar_probe(form):
                  f"cvt.u64.u{width} %z, %d;")
     lines.append("ld.param.u64 %p, [D]; add.u64 %p, %p, %x; st.global.u64 [%p], %z; ret;")
     return Probe(form.family, form.name, "\n".join(lines), inputs, ("u64", probe_data.COUNT), form.result, form.ulps,
-                 grid=probe_data.COUNT // BLOCK)
+                 grid=probe_data.COUNT // BLOCK, absolute=form.absolute)
 
 
 #

@@ -52,10 +52,11 @@ class Family:
             key = f"{kind}-{hash(array.tobytes()) & (1 << 60) - 1:x}"
             self.arrays[key] = array
             inputs[name] = key
-        return {"entry": probe.entry, "name": probe.name, "result": probe.result, "ulps": probe.ulps, "inputs": inputs,
+        return {"entry": probe.entry, "name": probe.name, "result": probe.result, "ulps": probe.ulps,
+                "absolute": probe.absolute, "inputs": inputs,
                 "out": probe.out, "kernel": probe.reflection()}
 
-    def write(self, folder):
+    def write(self, folder, ptxas):
         stem = os.path.join(folder, self.name.replace(" ", "-"))
         declarations = {p.declarations for p in self.probes}
         with open(stem + ".ptx", "w") as f:
@@ -64,6 +65,7 @@ class Family:
                 declared, p.declarations = p.declarations, ""
                 f.write(p.ptx())
                 p.declarations = declared
+        subprocess.run([ptxas, "-arch=sm_90a", stem + ".ptx", "-o", stem + ".cubin"], check=True)
         with open(stem + ".json", "w") as f:
             json.dump([self.entry(p) for p in self.probes], f)
         np.savez_compressed(stem + ".inputs.npz", **self.arrays)
@@ -95,7 +97,7 @@ def run(folder, runner, ptxas, patterns):
             family.probes.append(probe)
             family.results[probe.entry] = result
     for family in families.values():
-        family.write(folder)
+        family.write(folder, ptxas)
     with open(os.path.join(folder, "pack.json"), "w") as f:
         json.dump({"families": [f.replace(" ", "-") for f in families], "missing": missing}, f, indent=1)
     pack.copy_modules(folder)

@@ -15,9 +15,10 @@ WIDTH = {"u8": 16, "s8": 16, "u16": 16, "s16": 16, "b16": 16, "u32": 32, "s32": 
 
 class Form:
     """text: PTX with $d, $a, $b, $c; operands and result: names of types; ulps: allowed distance, None for equal bits;
-    family: the table's group."""
+    absolute: an error that is allowed besides; family: the table's group."""
 
-    def __init__(self, family, text, result, *operands, ulps=None):
+    def __init__(self, family, text, result, *operands, ulps=None, absolute=None):
+        self.absolute = absolute
         self.family, self.text, self.result, self.operands, self.ulps = family, text, result, operands, ulps
 
     @property
@@ -111,7 +112,8 @@ def approximate_forms():
         yield Form("approximate", f"sqrt.approx{flush}.f32 $d, $a;", "f32", "f32", ulps=4)
         yield Form("approximate", f"rsqrt.approx{flush}.f32 $d, $a;", "f32", "f32", ulps=4)
         yield Form("approximate", f"ex2.approx{flush}.f32 $d, $a;", "f32", "f32", ulps=4)
-        yield Form("approximate", f"lg2.approx{flush}.f32 $d, $a;", "f32", "positive32", ulps=8)
+        yield Form("approximate", f"lg2.approx{flush}.f32 $d, $a;", "f32", "positive32", ulps=8,
+                   absolute=2.0 ** -22)
     yield Form("approximate", "rcp.approx.ftz.f64 $d, $a;", "f64", "f64", ulps=1 << 33)
     yield Form("approximate", "rsqrt.approx.f64 $d, $a;", "f64", "f64", ulps=1 << 33)
     yield Form("approximate", "tanh.approx.f32 $d, $a;", "f32", "f32", ulps=1 << 13)

@@ -14,10 +14,11 @@ WORKER = os.path.join(HERE, "worker.py")
 
 
 class WorkerProcess:
-    """One worker, its answers read by a thread so that waiting can time out. prefix: command before python3."""
+    """One worker, its answers read by a thread so that waiting can time out. prefix: command before python3; script:
+    what it runs."""
 
-    def __init__(self, root, prefix=(), log=None):
-        command = [*prefix, sys.executable, WORKER, root]
+    def __init__(self, root, prefix=(), log=None, script=None):
+        command = [*prefix, sys.executable, script or WORKER, root]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True,
                                         start_new_session=True)
         self.lines = queue.Queue()
@@ -90,14 +91,14 @@ class WorkerProcess:
             self.other.append(line.rstrip())
 
 
-def run_jobs(root, jobs, deadline, limit=30, large_limit=120, prefix=(), log=None):
+def run_jobs(root, jobs, deadline, limit=30, large_limit=120, prefix=(), log=None, script=None):
     """Executes the jobs in order; sets job["result"], a worker's answer. Jobs after the deadline get none."""
     worker = None
     for job in jobs:
         if time.monotonic() > deadline:
             break
         try:
-            worker = worker or WorkerProcess(root, prefix, log)
+            worker = worker or WorkerProcess(root, prefix, log, script)
         except RuntimeError as e:
             job["result"] = {"fault": str(e)}
             continue

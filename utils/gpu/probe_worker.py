@@ -1,0 +1,178 @@
+"""Executes forms of the probe on one device: reads a JSON job a line, answers a report a line. See supervisor.py.
+
+A sticky device error ends the process after its answer; the supervisor starts another.
+"""
+import json
+import os
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]               # refutil.py lies beside this folder in a pack
+
+import numpy as np
+
+from driver import Driver, DriverError
+from launcher import Launcher, Tensor
+
+# Mantissa bits and width of the elements of a result type.
+FLOATS = {"f64": (52, 64), "f32": (23, 32), "tf32": (23, 32), "bf16": (7, 16), "bf16x2": (7, 16), "f16": (10, 16),
+          "f16x2": (10, 16), "e4m3x2": (3, 8), "e5m2x2": (2, 8)}
+NAN = {"f64": 0x7ff0 << 48, "f32": 0x7f800000, "tf32": 0x7f800000, "bf16": 0x7f80, "bf16x2": 0x7f80, "f16": 0x7c00,
+       "f16x2": 0x7c00, "e4m3x2": 0x7e, "e5m2x2": 0x7c}
+# Allowed error of sums in units of the largest result; see include/tilec/Simulator/Mma.h.
+SUMS = {"sum": 2.0 ** -19, "sum8": 2.0 ** -10}
+
+
+def elements(values, result):
+    """One uint64 an element; packed results are taken apart."""
+    values = np.asarray(values).astype(np.uint64).reshape(-1)
+    if not result.endswith("x2"):
+        return values
+    width = np.uint64(FLOATS[result][1])
+    return np.stack([values & np.uint64((1 << int(width)) - 1), values >> width], -1).reshape(-1)
+
+
+def ordered(patterns, width):
+    """Integers in the order of the floats that the patterns stand for."""
+    sign = 1 << (width - 1)
+    return np.array([-(int(p) - sign) if int(p) & sign else int(p) for p in patterns], object)
+
+
+def close(got, want, allowed):
+    """Where two arrays of patterns of f32 differ by at most `allowed`."""
+    with np.errstate(invalid="ignore"):
+        return np.abs(got.astype(np.uint32).view(np.float32) - want.astype(np.uint32).view(np.float32)) <= allowed
+
+
+def compare(got, want, entry):
+    """{count, wrong, nans, worst, first, nan}: nans: NaNs of other bits, nan: the first; worst: distance, in ulps or as
+    a part of the sum."""
+    result, ulps = entry["result"], entry["ulps"]
+    if isinstance(ulps, str):
+        return compare_sums(got, want, result, SUMS[ulps])
+    got, want = elements(got, result), elements(want, result)
+    differ = got != want
+    report = {"count": got.size, "nans": 0, "worst": 0, "wrong": 0, "first": None}
+    if result in FLOATS:
+        width = FLOATS[result][1]
+        magnitude = np.uint64((1 << (width - 1)) - 1)
+        both = ((got & magnitude) > NAN[result]) & ((want & magnitude) > NAN[result])
+        both &= differ
+        report["nans"] = int(both.sum())
+        differ &= ~both
+        if both.any():
+            at = int(np.flatnonzero(both)[0])
+            report["nan"] = f"device {int(got[at]):#x}, simulator {int(want[at]):#x}"
+        if entry.get("absolute") and result == "f32":
+            differ &= ~close(got, want, entry["absolute"])
+        if ulps is not None:
+            at = np.flatnonzero(differ)
+            distance = np.abs(ordered(got[at], width) - ordered(want[at], width))
+            report["worst"] = int(max(distance, default=0))
+            differ[at] = distance > ulps
+    report["wrong"] = int(differ.sum())
+    if report["wrong"]:
+        at = int(np.flatnonzero(differ)[0])
+        report["first"] = f"element {at}: device {int(got[at]):#x}, simulator {int(want[at]):#x}"
+        report["at"] = at
+    return report
+
+
+def compare_sums(got, want, result, allowed):
+    kind = np.float16 if result == "f16" else np.float32
+    a, b = got.view(kind).astype(np.float64), want.view(kind).astype(np.float64)
+    allowed = max(allowed, 2.0 ** -9 if result == "f16" else 0)
+    scale = np.abs(b).max()
+    error = np.abs(a - b) / scale
+    wrong = ~(error <= allowed)
+    report = {"count": a.size, "nans": 0, "worst": float(f"{error.max():.3g}"), "wrong": int(wrong.sum()), "first": None}
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        report["first"] = f"element {at}: device {a[at]!r}, simulator {b[at]!r}"
+    return report
+
+
+class Bench:
+    """Device memory for the arrays of a family, uploaded once."""
+
+    def __init__(self, driver, arrays):
+        self.driver, self.arrays, self.addresses = driver, arrays, {}
+
+    def tensor(self, key):
+        array = self.arrays[key]
+        if key not in self.addresses:
+            self.addresses[key] = self.driver.allocate(array.nbytes)
+            self.driver.upload(self.addresses[key], np.ascontiguousarray(array).view(np.uint8).reshape(-1))
+        return Tensor(self.addresses[key], array.shape)
+
+    def run(self, image, entry, dtype):
+        """The output of a probe."""
+        count = entry["out"][1]
+        out = self.driver.allocate(count * dtype.itemsize)
+        self.driver.fill(out, 0, count * dtype.itemsize)
+        arguments = {name: self.tensor(key) for name, key in entry["inputs"].items()}
+        arguments["D"] = Tensor(out, (count,))
+        _, launches = Launcher(entry["kernel"], self.driver).plan(arguments)
+        for ready in launches:
+            self.driver.launch(self.driver.function(image, ready.entry), ready)
+        self.driver.synchronize()
+        result = np.frombuffer(bytes(self.driver.download(out, count * dtype.itemsize)), dtype)
+        self.driver.free(out)
+        return result
+
+    def free(self):
+        for address in self.addresses.values():
+            self.driver.free(address)
+
+
+class Worker:
+    """Keeps the arrays of one family on the device."""
+
+    def __init__(self, root):
+        self.root, self.driver, self.family, self.bench = root, Driver(), None, None
+
+    def load(self, family):
+        if self.bench:
+            self.bench.free()
+        stem = os.path.join(self.root, family)
+        with open(stem + ".json") as f:
+            self.entries = json.load(f)
+        self.bench, self.results = Bench(self.driver, np.load(stem + ".inputs.npz")), np.load(stem + ".results.npz")
+        self.family = family
+
+    def run(self, job):
+        if job["family"] != self.family:
+            self.load(job["family"])
+        entry = self.entries[job["index"]]
+        want = self.results[entry["entry"]]
+        got = self.bench.run(os.path.join(self.root, self.family + ".cubin"), entry, want.dtype)
+        report = compare(got, want, entry)
+        if report["wrong"] or report["nans"]:
+            np.save(os.path.join(job["out"], entry["entry"] + ".npy"), got)
+        if "at" in report:
+            report["operands"] = [hex(int(self.bench.arrays[k][report["at"]])) for k in entry["inputs"].values()
+                                  if report["at"] < self.bench.arrays[k].size]
+        return report
+
+
+def main():
+    answers = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)                                          # whatever else prints must not break the protocol
+    worker = Worker(sys.argv[1])
+    print(json.dumps({"ready": worker.driver.sm_count}), file=answers)
+    for line in sys.stdin:
+        answer, fatal = {}, False
+        try:
+            answer["report"] = worker.run(json.loads(line))
+        except DriverError as e:
+            answer["fault"], fatal = str(e), e.sticky
+        except Exception as e:                             # a fault of the harness is reported, never hidden
+            answer["fault"] = f"{type(e).__name__}: {e}"
+        print(json.dumps(answer), file=answers)
+        if fatal:
+            answers.flush()
+            os._exit(3)                                    # no clean-up: the context is gone
+
+
+if __name__ == "__main__":
+    main()
