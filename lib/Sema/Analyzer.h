@@ -189,6 +189,7 @@ private:
   Block *checkNested(const ast::Block *block);
   Variable *defineVariable(const ast::Identifier &name, VariableKind kind, const ast::TypeRef *declared,
                            const Value &value);
+  bool requireFitting(const ast::AssignStmt *stmt, const Value &result, ScalarKind element, const Variable *variable);
   Value combine(ast::AssignOp op, Value current, Value value, SourceRange range);
   bool requireMeeting(const ast::AssignStmt *stmt, const Value &current, const Value &value, const Variable *variable);
   void beginStage(SourceRange range);

@@ -158,7 +158,7 @@ bool Analyzer::requireMeeting(const ast::AssignStmt *stmt, const Value &current,
                               const Variable *variable) {
   bool keeping = stmt->op == ast::AssignOp::Max || stmt->op == ast::AssignOp::Min;
   if (value.isError || value.isTuple() || !isInteger(current.element()) || !isFloat(value.element()) ||
-      meetTwo(current, value, keeping))
+      (!value.number && meetTwo(current, value, keeping)))
     return true;
   DiagnosticBuilder builder = report(value.range, diag::err_integer_accumulator)
                               << quote(current.range) << getSpelling(current.element()) << quote(value.range)
@@ -170,6 +170,23 @@ bool Analyzer::requireMeeting(const ast::AssignStmt *stmt, const Value &current,
     if (!better.has(axis) && axis->range.begin < variable->range.begin)
       better.axes.push_back(axis);
   builder.note(variable->range, diag::note_declare_as) << variable->name << better.str();
+  return false;
+}
+
+/// Refuses the wider result that arithmetic on narrow types gives: no cast of the right side helps. `result` is
+/// `current op value`.
+bool Analyzer::requireFitting(const ast::AssignStmt *stmt, const Value &result, ScalarKind element,
+                              const Variable *variable) {
+  if (result.isError || !result.expr || stmt->op == ast::AssignOp::Max || stmt->op == ast::AssignOp::Min ||
+      getBitWidth(element) >= 32 || element == ScalarKind::Bool || result.element() == element)
+    return true;
+  llvm::StringRef narrow = getSpelling(element), wide = getSpelling(result.element());
+  std::string target = text(stmt->targetRange()).str();
+  std::string hint =
+      variable ? "declare it `var " + variable->name + ": " + wide.str() + "...`, and convert where it is stored"
+               : "write `" + target + " = " + narrow.str() + "(" + target + " " +
+                     llvm::StringRef(ast::getSpelling(stmt->op)).drop_back().str() + " ...)`";
+  report(stmt->value->range, diag::err_narrow_accumulator) << quote(stmt->targetRange()) << narrow << wide << hint;
   return false;
 }
 
@@ -253,13 +270,8 @@ void Analyzer::checkVariableAssign(const ast::AssignStmt *stmt, Variable *variab
       return;
     value = combine(stmt->op, before, value, stmt->range);
     value.range = written;
-    // No cast of the right side helps: arithmetic on narrow types gives a wider one.
-    ScalarKind element = variable->type.element;
-    if (!value.isError && value.expr && isFloat(element) && getBitWidth(element) < 32 &&
-        value.element() == ScalarKind::F32) {
-      report(written, diag::err_narrow_accumulator) << variable->name << getSpelling(element);
+    if (!requireFitting(stmt, value, variable->type.element, variable))
       return;
-    }
   }
   Expr *converted = convertTo(value, variable->type.element);
   if (!converted || !requireOnLeft(converted, variable->type.axes, written, "`" + variable->name + "`",

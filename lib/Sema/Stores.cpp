@@ -50,6 +50,8 @@ void Analyzer::checkStore(const ast::AssignStmt *stmt, Tensor *tensor) {
       return;
     value = combine(stmt->op, before, value, stmt->range);
     value.range = written;
+    if (!requireFitting(stmt, value, tensor->element, /*variable=*/nullptr))
+      return;
   }
   Expr *converted = convertTo(value, tensor->element);
   bool aligned = converted && requireOnLeft(converted, axes, written, quote(stmt->targetRange()),
