@@ -65,6 +65,19 @@ void Inliner::rewrite(Operand &operand, const PtxKernel &caller, const PtxKernel
   }
 }
 
+// In place of `source`, without its guard.
+static Instruction branchTo(unsigned target, const Instruction &source) {
+  Instruction branch;
+  branch.name = "bra";
+  branch.line = source.line;
+  branch.sourceFile = source.sourceFile;
+  branch.sourceLine = source.sourceLine;
+  branch.operands.emplace_back();
+  branch.operands[0].kind = Operand::Kind::Label;
+  branch.operands[0].index = target;
+  return branch;
+}
+
 llvm::Error Inliner::append(PtxKernel &caller, const Instruction &call, std::vector<Instruction> &code) {
   auto fail = [&](const Twine &what) {
     return llvm::createStringError("line " + Twine(call.line) + ": `" + call.operands[1].name + "` " + what);
@@ -81,17 +94,19 @@ llvm::Error Inliner::append(PtxKernel &caller, const Instruction &call, std::vec
     for (const Operand &operand : *list)
       if (!operand.is(Operand::Kind::Variable))
         return fail("is called with something that is no .param variable");
-  if (call.guard >= 0)
-    return fail("is called under a predicate, which the simulator does not know");
   Placement placement = place(caller, *function);
-  unsigned first = code.size(), end = first + function->instructions.size();
+  unsigned first = code.size() + (call.guard >= 0 ? 1 : 0), end = first + function->instructions.size();
+  if (call.guard >= 0) {
+    code.push_back(branchTo(end, call));
+    code.back().guard = call.guard;
+    code.back().guardNegated = !call.guardNegated;
+  }
   for (Instruction instruction : function->instructions) {
     if (instruction.name == "ret") {
-      instruction.name = "bra";
-      instruction.modifiers.clear();
-      instruction.operands.resize(1);
-      instruction.operands[0].kind = Operand::Kind::Label;
-      instruction.operands[0].index = end - first;
+      Instruction jump = branchTo(end - first, instruction);
+      jump.guard = instruction.guard;
+      jump.guardNegated = instruction.guardNegated;
+      instruction = std::move(jump);
     }
     if (instruction.guard >= 0)
       instruction.guard += static_cast<int>(placement.firstRegister);

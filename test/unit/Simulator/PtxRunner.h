@@ -17,12 +17,11 @@ struct PtxResult {
 };
 
 /// A kernel around `body`, which finds the thread's number in %t and leaves its result in %out. Registers: %r<16> (32
-/// bits), %rs<16>, %rd<16>, %f<16>, %d<8>, %p<8>; shared memory: `memory`, 4096 bytes.
-inline std::string kernelText(const std::string &body, unsigned threads) {
+/// bits), %rs<16>, %rd<16>, %f<16>, %d<8>, %p<8>; shared memory: `memory`, 4096 bytes. `functions` stand before it.
+inline std::string kernelText(const std::string &body, unsigned threads, const std::string &functions = "") {
   return ".version 8.6\n.target sm_90a\n.address_size 64\n"
-         ".extern .shared .align 16 .b8 memory[];\n"
-         ".visible .entry k(.param .u64 result)\n.reqntid " +
-         std::to_string(threads) +
+         ".extern .shared .align 16 .b8 memory[];\n" +
+         functions + ".visible .entry k(.param .u64 result)\n.reqntid " + std::to_string(threads) +
          "\n{\n.reg .b32 %t, %r<16>;\n.reg .b16 %rs<16>;\n.reg .b64 %out, %address, %rd<16>;\n.reg .f32 %f<16>;\n"
          ".reg .f64 %d<8>;\n.reg .pred %p<8>;\nmov.u32 %t, %tid.x;\n" +
          body +
@@ -30,9 +29,10 @@ inline std::string kernelText(const std::string &body, unsigned threads) {
          "st.global.u64 [%address], %out;\nret;\n}\n";
 }
 
-inline PtxResult runPtx(const std::string &body, unsigned threads = 32, const Options &options = {}) {
+inline PtxResult runPtx(const std::string &body, unsigned threads = 32, const Options &options = {},
+                        const std::string &functions = "") {
   PtxResult result;
-  auto module = Module::parse(kernelText(body, threads));
+  auto module = Module::parse(kernelText(body, threads, functions));
   if (!module) {
     result.error = llvm::toString(module.takeError());
     return result;
