@@ -131,13 +131,15 @@ bool decodeDivide(Decoder &d, PtxType type) {
   return approximate ? decodeOperation<DivideApproximately, 2>(d, type) : decodeOperation<Divide, 2>(d, type);
 }
 
-// rcp.approx.ftz.f64: subnormal operands and results are zeros, the lower half of the result too (PTX ISA, "rcp").
+// rcp.approx.ftz.f64: subnormal operands and results are zeros, the lower half of the result too (PTX ISA, "rcp"); the
+// lower half of the operand is not read, so that some NaNs are infinity (H200).
 Flow reciprocalUpperHalf(Warp &warp, const Op &op, LaneMask lanes) {
   uint64_t *d = warp.lanes(op.defs[0]);
   const uint64_t *a = warp.lanes(op.uses[0]);
+  constexpr uint64_t upper = ~uint64_t(0xffffffff);
   forLanes(lanes, [&](unsigned lane) {
-    double value = canonical(1 / fromBits<double>(flushSubnormal(FloatFormat::F64, a[lane])));
-    d[lane] = flushSubnormal(FloatFormat::F64, toBits(value)) & ~uint64_t(0xffffffff);
+    double value = canonical(1 / fromBits<double>(flushSubnormal(FloatFormat::F64, a[lane] & upper)));
+    d[lane] = flushSubnormal(FloatFormat::F64, toBits(value)) & upper;
   });
   return Flow::Next;
 }

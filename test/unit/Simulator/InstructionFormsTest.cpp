@@ -55,6 +55,7 @@ TEST(InstructionForms, AsTheHardware) {
   EXPECT_EQ(run("div.approx.f32 %d, %a, %b;", 32, 32, f32(1), 0x7f7fffff), 0u);
   EXPECT_EQ(run("div.approx.ftz.f32 %d, %a, %b;", 32, 32, 0x7f7fffff, 0x7f7fffff), 0u);
   EXPECT_EQ(run("rcp.approx.ftz.f64 %d, %a;", 64, 64, 0xfffffffffffff), 0x7ff0000000000000u);
+  EXPECT_EQ(run("rcp.approx.ftz.f64 %d, %a;", 64, 64, 0x7ff0000000000001), 0u);
   EXPECT_EQ(run("cvt.rm.ftz.f16.f32 %d, %a;", 16, 32, 0x80000001), 0x8001u);
   EXPECT_EQ(run("cvt.rp.ftz.f16.f32 %d, %a;", 16, 32, 1), 1u);
   EXPECT_EQ(run("cvt.rna.tf32.f32 %d, %a;", 32, 32, 0x7f800001), 0x7f800000u);
