@@ -125,30 +125,51 @@ void add(Pending &pending, const Access &access) {
     pending.push_back(access);
 }
 
-void order(Block &block, Pending &pending);
+// Walks the operations in the order of their execution.
+class Orderer {
+public:
+  void order(Block &block, Pending &pending);
 
-// Twice: the second time after the accesses of the iteration before.
-void orderLoop(LoopLikeOpInterface loop, Pending &pending) {
+private:
+  void orderBodies(LoopLikeOpInterface loop, Pending &pending);
+  void orderLoop(LoopLikeOpInterface loop, Pending &pending);
+  void orderBranches(Operation *op, Pending &pending);
+
+  /// The accesses of a loop's earlier iterations, known after its first visit: so that the visits of nested loops do
+  /// not double with every level.
+  llvm::DenseMap<Operation *, Pending> earlier;
+};
+
+void Orderer::orderBodies(LoopLikeOpInterface loop, Pending &pending) {
+  for (Region &region : loop->getRegions())
+    for (Block &block : region)
+      order(block, pending);
+}
+
+// On the first visit twice: the second time after the accesses of the iteration before.
+void Orderer::orderLoop(LoopLikeOpInterface loop, Pending &pending) {
   Pending entry = pending;
-  auto bodies = [&] {
-    for (Region &region : loop->getRegions())
-      for (Block &block : region)
-        order(block, pending);
-  };
-  bodies();
-  Pending carried = entry;
-  for (Access access : pending) {
-    if (loop->isProperAncestor(access.op) && !llvm::is_contained(access.loops, loop))
-      access.loops.push_back(loop);
-    add(carried, access);
+  if (!earlier.contains(loop)) {
+    orderBodies(loop, pending);
+    Pending own;
+    for (Access access : pending) {
+      if (!loop->isProperAncestor(access.op))
+        continue;
+      if (!llvm::is_contained(access.loops, loop))
+        access.loops.push_back(loop);
+      add(own, access);
+    }
+    earlier[loop] = own;
+    pending = entry;
   }
-  pending = carried;
-  bodies();
+  for (const Access &access : earlier.lookup(loop))
+    add(pending, access);
+  orderBodies(loop, pending);
   for (const Access &access : entry)
     add(pending, access);
 }
 
-void orderBranches(Operation *op, Pending &pending) {
+void Orderer::orderBranches(Operation *op, Pending &pending) {
   Pending entry = pending;
   if (isa<scf::IfOp>(op) && !op->getRegion(1).empty())
     pending.clear();
@@ -161,7 +182,7 @@ void orderBranches(Operation *op, Pending &pending) {
     }
 }
 
-void order(Block &block, Pending &pending) {
+void Orderer::order(Block &block, Pending &pending) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
       orderLoop(loop, pending);
@@ -183,7 +204,7 @@ void order(Block &block, Pending &pending) {
 struct OrderAccessesPass : tilec::impl::OrderAccessesBase<OrderAccessesPass> {
   void runOnOperation() override {
     Pending pending;
-    order(getOperation().getBody().front(), pending);
+    Orderer().order(getOperation().getBody().front(), pending);
   }
 };
 
