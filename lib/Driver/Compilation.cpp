@@ -143,8 +143,8 @@ bool Compilation::parseProgram(FileID file) {
   return true;
 }
 
-// `--maxrregcount` is `@maxregs` on every kernel that has none: ptxas ignores its own option beside the launch bounds that
-// kernels declare.
+// `--maxrregcount` is `@maxregs` on every kernel that has none: ptxas ignores its own option beside the launch bounds
+// that kernels declare.
 void Compilation::limitRegisters() {
   if (options.maxRegisters == 0)
     return;

@@ -43,8 +43,8 @@ int64_t expansionSize(Operation *op) {
   return isa<math::Exp2Op, math::RsqrtOp>(op) && op->getResult(0).getType().isF64() ? 12 : 0;
 }
 
-// Expansions of one large function in a kernel, over its tiles' registers, up to this size stay in line, of others up to
-// four times as much. A fragment of 64 sines would take the backend and ptxas a second each; but around a call the
+// Expansions of one large function in a kernel, over its tiles' registers, up to this size stay in line, of others up
+// to four times as much. A fragment of 64 sines would take the backend and ptxas a second each; but around a call the
 // accumulators of a 128x256 tile do not fit in the registers, and GELU there is common.
 constexpr int64_t inlineSize = 1000;
 // Functions of at least this size are called from loops too, where a call keeps more from overlapping.

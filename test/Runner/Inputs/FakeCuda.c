@@ -66,8 +66,8 @@ int cuLaunchKernelEx(const struct LaunchConfig *config, void *function, void **p
 int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, const unsigned long long *dims,
                            const unsigned long long *strides, const unsigned *box, const unsigned *steps,
                            int interleave, int swizzle, int promotion, int fill) {
-  printf("map of type %d: %llu x %llu, box %u x %u, swizzle %d, promotion %d\n", type, dims[0], dims[1], box[0],
-         box[1], swizzle, promotion);
+  printf("map of type %d: %llu x %llu, box %u x %u, swizzle %d, promotion %d\n", type, dims[0], dims[1], box[0], box[1],
+         swizzle, promotion);
   return (size_t)map % 64 != 0;
 }
 int cuEventCreate(void **event, unsigned flags) { return (*event = malloc(1)) == 0; }
