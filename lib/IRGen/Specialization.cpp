@@ -111,13 +111,14 @@ static Specialization specialize(const Kernel &kernel, Builder &builder, StringR
   Specialization result = makeGeneral(kernel, builder);
   result.suffix = suffix;
   FactAdder facts(result, builder);
+  size_t sideRank = hasRows(kernel) ? 1 : 0;
   for (const Parameter &parameter : kernel.parameters) {
     if (!parameter.tensor || (inputsOnly && parameter.tensor->access != TensorAccess::In))
       continue;
     result.alignments[parameter.tensor->name] = alignment;
     result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
                                         builder.getI64IntegerAttr(alignment)));
-    if (parameter.tensor->shape.size() > (hasRows(kernel) ? 1 : 0))
+    if (parameter.tensor->shape.size() > sideRank)
       requireRows(*parameter.tensor, facts);
   }
   for (const Parameter &parameter : kernel.parameters)

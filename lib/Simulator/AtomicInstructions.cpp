@@ -4,7 +4,6 @@
 #include "Order.h"
 
 #include "tilec/Simulator/BulkCopy.h"
-#include "llvm/ADT/StringSwitch.h"
 
 using namespace tilec::simulator;
 
@@ -103,15 +102,7 @@ bool decodeAtomic(Decoder &d) {
   auto info = std::make_shared<AtomicPayload>();
   llvm::StringRef operation = d.oneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"});
   info->change = operation == "exch" ? Change::Exchange : operation == "cas" ? Change::CompareAndSwap : Change::Reduce;
-  info->reduction = llvm::StringSwitch<BulkReduction>(operation)
-                        .Case("min", BulkReduction::Minimum)
-                        .Case("max", BulkReduction::Maximum)
-                        .Case("inc", BulkReduction::Increment)
-                        .Case("dec", BulkReduction::Decrement)
-                        .Case("and", BulkReduction::And)
-                        .Case("or", BulkReduction::Or)
-                        .Case("xor", BulkReduction::Xor)
-                        .Default(BulkReduction::Add);
+  info->reduction = reductionNamed(operation).value_or(BulkReduction::Add);
   std::optional<ReductionType> reduction = reductionTypeOf(*type);
   if (operation.empty() || !reduction || type->bits > 64)
     return d.fail("no such operation");

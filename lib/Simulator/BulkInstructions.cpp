@@ -268,18 +268,22 @@ static Flow executeBulk(Warp &warp, const Op &op, LaneMask lanes) {
 // Decoding
 //===----------------------------------------------------------------------===//
 
+std::optional<BulkReduction> tilec::simulator::reductionNamed(llvm::StringRef modifier) {
+  return llvm::StringSwitch<std::optional<BulkReduction>>(modifier)
+      .Case("add", BulkReduction::Add)
+      .Case("min", BulkReduction::Minimum)
+      .Case("max", BulkReduction::Maximum)
+      .Case("inc", BulkReduction::Increment)
+      .Case("dec", BulkReduction::Decrement)
+      .Case("and", BulkReduction::And)
+      .Case("or", BulkReduction::Or)
+      .Case("xor", BulkReduction::Xor)
+      .Default(std::nullopt);
+}
+
 static std::optional<BulkReduction> parseReduction(const Instruction &instruction) {
   for (const std::string &modifier : instruction.modifiers)
-    if (auto found = llvm::StringSwitch<std::optional<BulkReduction>>(modifier)
-                         .Case("add", BulkReduction::Add)
-                         .Case("min", BulkReduction::Minimum)
-                         .Case("max", BulkReduction::Maximum)
-                         .Case("inc", BulkReduction::Increment)
-                         .Case("dec", BulkReduction::Decrement)
-                         .Case("and", BulkReduction::And)
-                         .Case("or", BulkReduction::Or)
-                         .Case("xor", BulkReduction::Xor)
-                         .Default(std::nullopt))
+    if (std::optional<BulkReduction> found = reductionNamed(modifier))
       return found;
   return std::nullopt;
 }

@@ -81,18 +81,6 @@ std::optional<GlobalOperation> GlobalOperation::match(Operation *op) {
 // Matrix products
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> operandShape(Value operand) {
-  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
-    return smem.getShape();
-  return cast<RankedTensorType>(operand.getType()).getShape();
-}
-
-static Type operandElement(Value operand) {
-  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
-    return smem.getElementType();
-  return getElementTypeOrSelf(operand.getType());
-}
-
 static bool isPowerOf2(int64_t value) { return value > 0 && llvm::isPowerOf2_64(value); }
 
 static MmaLayouts wgmmaLayouts(tilegpu::MmaOp op, int64_t m, int64_t n, int64_t k) {
@@ -101,7 +89,7 @@ static MmaLayouts wgmmaLayouts(tilegpu::MmaOp op, int64_t m, int64_t n, int64_t 
   tile.n = n;
   tile.k = k;
   tile.instructionN = op.getMma().getN();
-  tile.elementBits = registerBits(operandElement(op.getA()));
+  tile.elementBits = registerBits(tilegpu::tileElementType(op.getA().getType()));
   MmaLayouts layouts{tile.accumulator(), {}, {}};
   if (isTile(op.getA()))
     layouts.a = tile.operandA();
@@ -110,9 +98,9 @@ static MmaLayouts wgmmaLayouts(tilegpu::MmaOp op, int64_t m, int64_t n, int64_t 
 
 static MmaLayouts mmaSyncLayouts(tilegpu::MmaOp op, int64_t m, int64_t n, int64_t k) {
   tilegpu::MmaAttr mma = op.getMma();
-  unsigned bits = registerBits(operandElement(op.getA()));
+  unsigned bits = registerBits(tilegpu::tileElementType(op.getA().getType()));
   // An instruction of k = 16 or 8 works on the f16 values of 8-bit floats, in the registers of 16-bit elements.
-  if (bits == 8 && isa<FloatType>(operandElement(op.getA())) && mma.getK() < 32)
+  if (bits == 8 && isa<FloatType>(tilegpu::tileElementType(op.getA().getType())) && mma.getK() < 32)
     bits = 16;
   MmaTile tile;
   tile.instruction = {mma.getM(), mma.getN(), mma.getK(), bits};
@@ -167,7 +155,7 @@ static Layout fmaLayout(int64_t m, int64_t n, int64_t warps, bool neighboursM, b
 
 FailureOr<MmaLayouts> tilec::mmaLayouts(tilegpu::MmaOp op, int64_t warps) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
-  int64_t m = shape[0], n = shape[1], k = operandShape(op.getA())[op.getTransA() ? 0 : 1];
+  int64_t m = shape[0], n = shape[1], k = tilegpu::tileShape(op.getA().getType())[op.getTransA() ? 0 : 1];
   tilegpu::MmaAttr mma = op.getMma();
   if (mma.getKind() == "fma")
     return MmaLayouts{fmaLayout(m, n, warps, op.getTransA(), op.getTransB()), {}, {}};

@@ -8,6 +8,9 @@
 #include "tilec/Simulator/TensorMap.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <optional>
 
 namespace tilec::simulator {
 
@@ -35,6 +38,9 @@ void fillOutside(const TensorMap &map, uint8_t *bytes, unsigned count);
 void convertLoaded(const TensorMap &map, uint8_t *bytes, unsigned count);
 
 enum class BulkReduction : uint8_t { Add, Minimum, Maximum, Increment, Decrement, And, Or, Xor };
+
+/// The reduction of this PTX modifier.
+std::optional<BulkReduction> reductionNamed(llvm::StringRef modifier);
 
 /// How cp.reduce.async.bulk reads its elements: those of TensorMapType and of the PTX types alike.
 enum class ReductionType : uint8_t { U8, U32, S32, U64, S64, F16, BF16, F32, F64, B32, B64 };

@@ -51,6 +51,8 @@ private:
   Value localCoordinate(unsigned number, Value row);
   Value moved(Value pointer, Value elementsFurther);
   Value load(Value source, Value count);
+  /// With one leading dimension, or none, all steps along the rows are equal.
+  bool equalSteps() { return op.getKept().size() <= 2; }
   Value constant(int64_t value) { return lowering.constant32(value); }
 
   Lowering &lowering;
@@ -249,8 +251,7 @@ void ThreadFill::moveRows(Value round, Value pointer, int64_t count) {
   Value start = lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce));
   SharedPart part{tile, target, nullptr, nullptr};
   SharedAccess access(builder, loc, part, start, firstColumn, lanes * elements);
-  bool equalSteps = op.getKept().size() <= 2;
-  Value rowStep = equalSteps && op.getKept().size() == 2
+  Value rowStep = equalSteps() && op.getKept().size() == 2
                       ? lowering.mulConstant(view.strides[op.getKept()[0]], rowsAtOnce)
                       : Value();
   Value rowPointer = pointer;
@@ -258,7 +259,7 @@ void ThreadFill::moveRows(Value round, Value pointer, int64_t count) {
     Value row = lowering.addConstant(start, i * rowsAtOnce);
     if (i && rowStep)
       rowPointer = moved(rowPointer, rowStep);
-    else if (!equalSteps)
+    else if (!equalSteps())
       rowPointer = moved(pointer, rowOffset(row));
     Value inside = rowInside(row);
     for (int64_t block = 0; block < columnBlocks; ++block) {
@@ -287,11 +288,10 @@ LogicalResult ThreadFill::run() {
   Value offset = builder.createOrFold<arith::MulIOp>(loc, lowering.toIndex(firstColumn), view.strides.back());
   for (auto [start, stride] : llvm::zip(op.getStarts(), view.strides))
     offset = lowering.add(offset, builder.createOrFold<arith::MulIOp>(loc, lowering.scalar(start), stride));
-  bool equalSteps = op.getKept().size() <= 2;
   auto fill = [&] {
     if (rounds * columnBlocks <= 2 * unrolled)
-      return moveRows(constant(0), moved(view.pointer, equalSteps ? lowering.add(offset, rowOffset(firstRow)) : offset),
-                      rounds);
+      return moveRows(constant(0),
+                      moved(view.pointer, equalSteps() ? lowering.add(offset, rowOffset(firstRow)) : offset), rounds);
     int64_t together = std::max<int64_t>(1, unrolled / columnBlocks);
     while (rounds % together)
       --together;
@@ -299,7 +299,7 @@ LogicalResult ThreadFill::run() {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     Value round = loop.getInductionVar(), place = offset;
-    if (equalSteps)
+    if (equalSteps())
       place = lowering.add(place, rowOffset(lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce))));
     moveRows(round, moved(view.pointer, place), together);
   };

@@ -67,22 +67,6 @@ int64_t FragmentLoad::bound(unsigned dim) const {
   return bound;
 }
 
-// Null for 0.
-Value FragmentLoad::coordinate(unsigned dim) {
-  auto constant = [&](int64_t value) {
-    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)).getResult();
-  };
-  Value sum;
-  for (const Term &term : terms(dim)) {
-    Value digit = term.owner == Owner::Lane ? lane : warp;
-    digit = builder.createOrFold<arith::DivUIOp>(loc, digit, constant(term.divisor));
-    digit = builder.createOrFold<arith::RemUIOp>(loc, digit, constant(term.radix));
-    digit = builder.createOrFold<arith::MulIOp>(loc, digit, constant(term.stride));
-    sum = sum ? builder.createOrFold<arith::AddIOp>(loc, sum, digit) : digit;
-  }
-  return sum;
-}
-
 void FragmentLoad::unpack(Value packed, ArrayRef<uint32_t> numbers) {
   Type type = storageType(elementType);
   if (numbers.size() == 1) {

@@ -30,7 +30,7 @@ public:
 
 private:
   llvm::SmallVector<Term, 4> terms(unsigned dim) const;
-  mlir::Value coordinate(unsigned dim);
+  mlir::Value coordinate(unsigned dim) const { return sumOfTerms(builder, loc, terms(dim), lane, warp); }
   int64_t bound(unsigned dim) const;
   void planVectors(const SharedPart &part);
   void load(uint32_t reg);

@@ -48,7 +48,6 @@ public:
 private:
   Value constant(int64_t value) { return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)); }
   LogicalResult prepare(FmaOperand &operand, unsigned dim);
-  Value threadCoordinate(unsigned dim);
   SmallVector<Value> load(FmaOperand &operand, Value k, int64_t count);
   SmallVector<Value> loadAlongK(FmaOperand &operand, Value k, int64_t count);
   SmallVector<Value> loadAlongMN(FmaOperand &operand, Value k, int64_t count);
@@ -69,19 +68,6 @@ private:
 
 } // namespace
 
-// The sum of the layout's thread digits, null where it has none.
-Value FmaEmitter::threadCoordinate(unsigned dim) {
-  Value sum;
-  for (const Term &term : layout.terms(dim)) {
-    Value number = term.owner == Owner::Lane ? inputs.lane : inputs.warp;
-    Value digit = builder.createOrFold<arith::DivUIOp>(loc, number, constant(term.divisor));
-    digit = builder.createOrFold<arith::RemUIOp>(loc, digit, constant(term.radix));
-    digit = builder.createOrFold<arith::MulIOp>(loc, digit, constant(term.stride));
-    sum = sum ? builder.createOrFold<arith::AddIOp>(loc, sum, digit) : digit;
-  }
-  return sum;
-}
-
 LogicalResult FmaEmitter::prepare(FmaOperand &operand, unsigned dim) {
   auto type = cast<tilegpu::SmemType>((dim == 0 ? op.getA() : op.getB()).getType());
   const std::optional<SharedPart> &shared = (dim == 0 ? inputs.a : inputs.b).shared;
@@ -93,7 +79,7 @@ LogicalResult FmaEmitter::prepare(FmaOperand &operand, unsigned dim) {
     return op.emitOpError("has packed elements, which have to be converted first");
   operand.extent = cast<RankedTensorType>(op.getType()).getDimSize(dim);
   operand.padded = layout.covered(dim) > operand.extent;
-  operand.thread = threadCoordinate(dim);
+  operand.thread = sumOfTerms(builder, loc, layout.terms(dim), inputs.lane, inputs.warp);
   for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg)
     operand.offsets.push_back(layout.registerOffset(reg)[dim]);
   llvm::sort(operand.offsets);

@@ -84,6 +84,21 @@ Value SharedAccess::at(int64_t rowOffset, int64_t columnOffset) {
   return bytes ? add(base, constant(bytes)) : base;
 }
 
+Value tilec::sumOfTerms(OpBuilder &builder, Location loc, ArrayRef<Term> terms, Value lane, Value warp) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(value)).getResult();
+  };
+  Value sum;
+  for (const Term &term : terms) {
+    Value digit = term.owner == Owner::Lane ? lane : warp;
+    digit = builder.createOrFold<arith::DivUIOp>(loc, digit, constant(term.divisor));
+    digit = builder.createOrFold<arith::RemUIOp>(loc, digit, constant(term.radix));
+    digit = builder.createOrFold<arith::MulIOp>(loc, digit, constant(term.stride));
+    sum = sum ? builder.createOrFold<arith::AddIOp>(loc, sum, digit) : digit;
+  }
+  return sum;
+}
+
 Type tilec::storageType(Type elementType) {
   MLIRContext *context = elementType.getContext();
   if (elementType.isIndex())

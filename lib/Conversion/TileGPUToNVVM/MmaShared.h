@@ -3,6 +3,7 @@
 #define TILEC_CONVERSION_TILEGPUTONVVM_MMASHARED_H
 
 #include "mlir/IR/Builders.h"
+#include "tilec/Layout/Layout.h"
 #include "tilec/Layout/SharedLayout.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -49,6 +50,11 @@ private:
   int64_t columnBound;
   llvm::DenseMap<std::pair<int64_t, int64_t>, mlir::Value> known;
 };
+
+/// i32: the sum of a thread's digits of a coordinate, null where there are none. `lane` and `warp` (in the group) are
+/// i32.
+mlir::Value sumOfTerms(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<Term> terms, mlir::Value lane,
+                       mlir::Value warp);
 
 /// Reads `count` neighbouring elements at an address; f8 elements are i8. The address is a multiple of their bytes.
 llvm::SmallVector<mlir::Value, 8> loadShared(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value address,

@@ -111,20 +111,8 @@ bool isF8(MmaType type) { return type == MmaType::E4M3 || type == MmaType::E5M2;
 
 } // namespace
 
-static ArrayRef<int64_t> shapeOf(Value operand) {
-  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
-    return smem.getShape();
-  return cast<RankedTensorType>(operand.getType()).getShape();
-}
-
-static Type elementTypeOf(Value operand) {
-  if (auto smem = dyn_cast<tilegpu::SmemType>(operand.getType()))
-    return smem.getElementType();
-  return getElementTypeOrSelf(operand);
-}
-
 FailureOr<MmaType> MmaSyncEmitter::operandType(Value operand, bool isUnsigned) {
-  Type element = elementTypeOf(operand);
+  Type element = tilegpu::tileElementType(operand.getType());
   std::optional<MmaType> type = element.isF32() ? MmaType::TF32 : mmaTypeOf(element, isUnsigned);
   if (!type)
     return op.emitOpError("has an operand type that mma.sync does not take: ") << element;
@@ -142,7 +130,7 @@ LogicalResult MmaSyncEmitter::checkLayout(Type type, const Layout &expected, Str
 // first dimension of a tensor. Steps along the contracted dimension come one after another.
 LogicalResult MmaSyncEmitter::prepareOperand(Operand &operand, const MmaOperand &input, Layout expected,
                                              unsigned rowDim, unsigned contractedDim, StringRef what) {
-  operand.elementType = elementTypeOf(operand.value);
+  operand.elementType = tilegpu::tileElementType(operand.value.getType());
   operand.registers = input.registers;
   if (!input.shared)
     return checkLayout(operand.value.getType(), rowDim == 0 ? expected : expected.permuteDims({1, 0}), what);
@@ -165,7 +153,7 @@ LogicalResult MmaSyncEmitter::prepare() {
   tile.instruction = {mma.getM(), mma.getN(), mma.getK(), mmaTypeBits(shape.a)};
   tile.m = result.getDimSize(0);
   tile.n = result.getDimSize(1);
-  tile.k = shapeOf(a.value)[op.getTransA() ? 0 : 1];
+  tile.k = tilegpu::tileShape(a.value.getType())[op.getTransA() ? 0 : 1];
   tile.warpsM = mma.getWarpsM();
   tile.warpsN = mma.getWarpsN();
   if (tile.m % (tile.instruction.m * tile.warpsM) || tile.n % (tile.instruction.n * tile.warpsN) ||

@@ -36,6 +36,16 @@ LayoutAttr tilec::tilegpu::layoutOf(Type type) {
   return {};
 }
 
+ArrayRef<int64_t> tilec::tilegpu::tileShape(Type type) {
+  auto smem = dyn_cast<SmemType>(type);
+  return smem ? smem.getShape() : cast<RankedTensorType>(type).getShape();
+}
+
+Type tilec::tilegpu::tileElementType(Type type) {
+  auto smem = dyn_cast<SmemType>(type);
+  return smem ? smem.getElementType() : cast<RankedTensorType>(type).getElementType();
+}
+
 int64_t tilec::tilegpu::elementBytes(Type elementType) {
   if (elementType.isIndex())
     return 8;

@@ -23,14 +23,8 @@ LogicalResult FillOp::verify() {
   return success();
 }
 
-static ArrayRef<int64_t> operandShape(Type type) {
-  if (auto smem = dyn_cast<SmemType>(type))
-    return smem.getShape();
-  return cast<RankedTensorType>(type).getShape();
-}
-
 LogicalResult MmaOp::verify() {
-  ArrayRef<int64_t> a = operandShape(getA().getType()), b = operandShape(getB().getType());
+  ArrayRef<int64_t> a = tileShape(getA().getType()), b = tileShape(getB().getType());
   ArrayRef<int64_t> result = cast<RankedTensorType>(getType()).getShape();
   if (a.size() != 2 || b.size() != 2 || result.size() != 2)
     return emitOpError("works on two-dimensional tiles");

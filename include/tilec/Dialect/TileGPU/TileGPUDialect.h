@@ -19,6 +19,10 @@ namespace tilec::tilegpu {
 /// The layout of a distributed tile, or null when the type has no encoding.
 LayoutAttr layoutOf(mlir::Type type);
 
+/// The shape and element type of a tile in registers or in shared memory.
+llvm::ArrayRef<int64_t> tileShape(mlir::Type type);
+mlir::Type tileElementType(mlir::Type type);
+
 /// Bytes of shared memory an element takes: sub-byte types are stored one element a byte there.
 int64_t elementBytes(mlir::Type elementType);
 
