@@ -242,7 +242,21 @@ void Analyzer::checkAlgorithmLet(const ast::LetStmt *stmt) {
   if (!good)
     return;
   symbol->letAxes = axes;
-  symbol->variable =
-      context.create<Variable>(VariableKind::Let, letName.name.str(), letName.range, Type(converted->type.element));
-  symbol->variable->id = nextVariable++;
+  symbol->tensor = defineLetTensor(letName, axes, converted);
+}
+
+/// An algorithm-level let in the typed tree: a tensor of its own that one statement stores.
+Tensor *Analyzer::defineLetTensor(const ast::Identifier &name, llvm::ArrayRef<const Axis *> axes, Expr *value) {
+  auto *tensor = context.create<Tensor>();
+  tensor->name = name.name.str();
+  tensor->range = name.range;
+  tensor->element = value->type.element;
+  tensor->access = TensorAccess::Temp;
+  std::vector<Expr *> subscripts;
+  for (const Axis *axis : axes) {
+    tensor->shape.push_back(axis->upper);
+    subscripts.push_back(context.create<AxisPositions>(axis->range, axis));
+  }
+  emit(context.create<StoreStmt>(name.range, tensor, std::move(subscripts), axes.vec(), value));
+  return tensor;
 }

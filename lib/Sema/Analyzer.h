@@ -216,6 +216,7 @@ private:
   // AlgorithmLevel.cpp
   bool isAlgorithmLevel(const ast::Stmt *stmt) const;
   void checkAlgorithmLet(const ast::LetStmt *stmt);
+  Tensor *defineLetTensor(const ast::Identifier &name, llvm::ArrayRef<const Axis *> axes, Expr *value);
   void checkAlgorithmStore(const ast::AssignStmt *stmt, Tensor *tensor);
   void bindImplicitAxes(llvm::ArrayRef<ast::Identifier> names, const ast::Expr *value,
                         llvm::ArrayRef<ast::Expr *> leftIndices, Tensor *leftTensor);

@@ -50,6 +50,12 @@ llvm::StringRef sema::getNotBuilt(llvm::StringRef key) {
   return {};
 }
 
+bool sema::isBuiltInReferences(llvm::StringRef key) {
+  static constexpr llvm::StringLiteral keys[] = {"algorithm-level", "substitution", "cumsum",      "cummax",
+                                                 "sort",            "argsort",      "bool-tensor", "dot-guard"};
+  return llvm::is_contained(keys, key);
+}
+
 llvm::StringRef sema::findSimilar(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates) {
   llvm::StringRef best;
   unsigned bestDistance = name.size() / 3 + 1;

@@ -46,8 +46,14 @@ public:
   TypedContext &context;
   DiagnosticEngine &engine;
   const Options &options;
+  /// The program is a reference (Reference.h).
+  bool isReference = false;
   /// Functions whose body was found to be wrong: calls of them report nothing more.
   llvm::StringMap<bool> wrongFunctions;
+  /// Values for `auto` by name; others get trial sizes.
+  llvm::StringMap<int64_t> sizes;
+  /// The value of a size left to the compiler in a kernel whose widest elements have `elementBits`.
+  int64_t sizeOf(llvm::StringRef name, unsigned elementBits) const;
 
 private:
   void declare(const ast::Identifier &name, Symbol *symbol);
@@ -73,6 +79,8 @@ bool isAlongAxes(llvm::StringRef name);
 std::string countArguments(unsigned least, unsigned most);
 /// The words that NotBuilt.def has for a key; empty if the part is built.
 llvm::StringRef getNotBuilt(llvm::StringRef key);
+/// Whether a reference may have what the compiler lacks.
+bool isBuiltInReferences(llvm::StringRef key);
 /// The name nearest to `name` among the candidates, or empty if none is near.
 llvm::StringRef findSimilar(llvm::StringRef name, llvm::ArrayRef<llvm::StringRef> candidates);
 

@@ -40,5 +40,6 @@ void Analyzer::analyzeKernel(const ast::KernelDecl *decl, llvm::ArrayRef<ConstBi
   if (foundError)
     return;
   for (const auto &[key, range] : refusals)
-    globals.report(range, diag::err_not_built) << getNotBuilt(key);
+    if (!globals.isReference || !isBuiltInReferences(key))
+      globals.report(range, diag::err_not_built) << getNotBuilt(key);
 }

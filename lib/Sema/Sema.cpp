@@ -2,6 +2,7 @@
 #include "tilec/Sema/Sema.h"
 #include "Analyzer.h"
 #include "GenericKernels.h"
+#include "tilec/Sema/Reference.h"
 
 using namespace tilec;
 using namespace tilec::sema;
@@ -15,8 +16,11 @@ int64_t chooseFixedTile(const AutoRequest &request) {
 
 class ProgramAnalyzer {
 public:
-  ProgramAnalyzer(const ast::Program &program, DiagnosticEngine &engine, const Options &options, TypedProgram &result)
-      : program(program), options(options), result(result), globals(result.context, engine, options) {}
+  ProgramAnalyzer(const ast::Program &program, DiagnosticEngine &engine, const Options &options, bool isReference,
+                  TypedProgram &result)
+      : program(program), options(options), result(result), globals(result.context, engine, options) {
+    globals.isReference = isReference;
+  }
 
   void run();
 
@@ -224,13 +228,23 @@ void ProgramAnalyzer::checkGenericDeclarations() {
   }
 }
 
-std::unique_ptr<TypedProgram> tilec::analyze(const ast::Program &program, DiagnosticEngine &engine,
-                                             const Options &options) {
+static std::unique_ptr<TypedProgram> analyzeProgram(const ast::Program &program, DiagnosticEngine &engine,
+                                                    const Options &options, bool isReference) {
   Options complete = options;
   if (!complete.autoValue)
     complete.autoValue = chooseFixedTile;
   unsigned errorsBefore = engine.getNumErrors();
   auto result = std::make_unique<TypedProgram>();
-  ProgramAnalyzer(program, engine, complete, *result).run();
+  ProgramAnalyzer(program, engine, complete, isReference, *result).run();
   return engine.getNumErrors() == errorsBefore ? std::move(result) : nullptr;
+}
+
+std::unique_ptr<TypedProgram> tilec::analyze(const ast::Program &program, DiagnosticEngine &engine,
+                                             const Options &options) {
+  return analyzeProgram(program, engine, options, /*isReference=*/false);
+}
+
+std::unique_ptr<TypedProgram> tilec::analyzeReference(const ast::Program &program, DiagnosticEngine &engine,
+                                                      const Options &options) {
+  return analyzeProgram(program, engine, options, /*isReference=*/true);
 }

@@ -158,12 +158,16 @@ Value Analyzer::checkLetIndex(const ast::IndexExpr *expr, Symbol *symbol) {
     builder.note(symbol->range, diag::note_declared_here) << symbol->name;
     failed = true;
   }
-  if (expr->fallback)
-    failed |= !convertTo(check(expr->fallback), symbol->variable->type.element);
+  Tensor *tensor = symbol->tensor;
+  Expr *fallback = nullptr;
+  if (expr->fallback) {
+    fallback = convertTo(check(expr->fallback), tensor->element);
+    failed |= !fallback;
+  }
   if (failed)
     return Value::error(expr->range);
-  Type type(symbol->variable->type.element, axesOf(subscripts));
-  return Value::of(context.create<VariableRef>(expr->range, symbol->variable, type), expr->range);
+  Type type(tensor->element, axesOf(subscripts));
+  return Value::of(context.create<Load>(expr->range, type, tensor, std::move(subscripts), fallback), expr->range);
 }
 
 Value Analyzer::checkSubstitute(const ast::SubstituteExpr *expr) {

@@ -76,10 +76,10 @@ public:
   Value constant;
   /// TypeConstant.
   ScalarKind scalar = ScalarKind::I32;
-  /// Variable and AlgorithmLet.
   Variable *variable = nullptr;
   /// A dimension that this variant fixes.
   std::optional<int64_t> fixedValue;
+  /// Tensor and AlgorithmLet.
   Tensor *tensor = nullptr;
   const Axis *axis = nullptr;
   /// AlgorithmLet: the axes in order.

@@ -52,6 +52,23 @@ Block *Parser::parseBlock(BlockMode mode) {
   return makeBlock(rangeFrom(tokens[opener].range), statements, value);
 }
 
+Block *Parser::parseWholeStatements() {
+  llvm::SaveAndRestore<bool> newlines(newlineEnds, true);
+  SourceRange begin = token().range;
+  llvm::SmallVector<Stmt *> statements;
+  Expr *value = nullptr;
+  while (!at(TokenKind::EndOfFile)) {
+    size_t start = position;
+    if (!consumeIf(TokenKind::Semicolon))
+      parseBlockItem(BlockMode::Statements, statements, value);
+    if (position == start) {
+      reportExpected("a statement");
+      break;
+    }
+  }
+  return numErrors == 0 && !engine.hasErrors() ? makeBlock(rangeFrom(begin), statements, value) : nullptr;
+}
+
 /// One statement or the value of the block, with recovery at its end.
 void Parser::parseBlockItem(BlockMode mode, llvm::SmallVectorImpl<Stmt *> &statements, Expr *&value) {
   Expr *earlierValue = std::exchange(value, nullptr);

@@ -18,6 +18,10 @@ ast::Expr *tilec::parseConstValue(FileID file, ast::ASTContext &context, Diagnos
   return Parser(file, context, engine).parseWholeConstValue();
 }
 
+ast::Block *tilec::parseStatements(FileID file, ast::ASTContext &context, DiagnosticEngine &engine) {
+  return Parser(file, context, engine).parseWholeStatements();
+}
+
 SourceRange Parser::consume() {
   SourceRange range = token().range;
   if (!at(TokenKind::EndOfFile))

@@ -29,6 +29,7 @@ public:
 
   ast::SourceFile parseSourceFile();
   ast::Expr *parseWholeConstValue();
+  ast::Block *parseWholeStatements();
 
 private:
   // Tokens.

@@ -20,6 +20,9 @@ ast::SourceFile parseFile(FileID file, ast::ASTContext &context, DiagnosticEngin
 /// or an expression). Null after an error.
 ast::Expr *parseConstValue(FileID file, ast::ASTContext &context, DiagnosticEngine &engine);
 
+/// Parses statements: all of the text of `file`, separated by newlines or `;`. After an error, which is reported, null.
+ast::Block *parseStatements(FileID file, ast::ASTContext &context, DiagnosticEngine &engine);
+
 /// Finds and loads an imported file: gives it to the source manager with the position of the import and returns its
 /// id, the id that an earlier import of the same file got, or an invalid id after filling `error` with the reason.
 using ImportLoader =
