@@ -11,6 +11,9 @@ namespace {
 constexpr RecordId setBit = 1u << 31;
 constexpr uint8_t severalLanes = 255, wholeWarp = 254;
 
+/// Names of exemptions (docs/simulator.md).
+constexpr char guessOfSwap[] = "guess-of-compare-and-swap", equalStrongStores[] = "equal-strong-stores";
+
 uint8_t laneOf(const Access &access) { return access.site.lane < 0 ? wholeWarp : access.site.lane; }
 } // namespace
 
@@ -23,8 +26,8 @@ void AccessChecker::initialize(MemoryRegion &region, uint64_t offset, uint64_t c
 RecordId AccessChecker::record(const Access &access) {
   auto matches = [&](const AccessRecord &record) {
     return record.site.instruction == access.site.instruction && record.time == access.time &&
-           record.actor == access.actor && record.atomic == access.atomic && record.cluster == cluster &&
-           record.site.block == access.site.block && record.atomic == access.atomic;
+           record.actor == access.actor && record.atomic == access.atomic && record.mbarrier == access.mbarrier &&
+           record.cluster == cluster && record.site.block == access.site.block;
   };
   if (matches(records[lastRecord]))
     return lastRecord;
@@ -38,6 +41,11 @@ RecordId AccessChecker::record(const Access &access) {
   next.actor = access.actor;
   next.proxy = access.proxy;
   next.atomic = access.atomic;
+  next.mbarrier = access.mbarrier;
+  next.guess = access.guess;
+  next.strongStore = access.strongStore;
+  next.scope = access.scope;
+  next.convergence = access.convergence;
   next.time = access.time;
   next.site = access.site;
   records.push_back(next);
@@ -77,7 +85,20 @@ RecordId AccessChecker::addReader(RecordId readers, RecordId reader, const Acces
   return entry->second = (sets.size() - 1) | setBit;
 }
 
-// Writers of one value: the first and the last of each actor.
+// PTX ISA, "Morally strong operations": the scope of each holds the other's thread, and both go through one proxy; an
+// mbarrier is an object of both.
+bool AccessChecker::morallyStrong(const AccessRecord &before, const Access &access) const {
+  if (!before.atomic || !access.atomic)
+    return false;
+  if (before.mbarrier && access.mbarrier)
+    return true;
+  Scope narrower = std::min(before.scope, access.scope);
+  bool holds = narrower == Scope::Device || (narrower == Scope::Cluster && before.cluster == cluster) ||
+               before.site.block == access.site.block;
+  return holds && before.proxy == access.proxy;
+}
+
+// Strong stores of one value: the first and the last of each actor.
 RecordId AccessChecker::addWriter(RecordId writers, RecordId writer) {
   auto [entry, isNew] = writersOf.try_emplace({writers, writer}, 0);
   if (!isNew)
@@ -99,23 +120,28 @@ RecordId AccessChecker::addWriter(RecordId writers, RecordId writer) {
   return entry->second = (sets.size() - 1) | setBit;
 }
 
-// How an access relates to an earlier one that it conflicts with. A plain read beside atomic operations of others may
-// see an old value, but a whole one, as the loops around compare-and-swap expect that begin with such a read.
+// How an access relates to an earlier one that it conflicts with (PTX ISA, "Data-Races"): one happened before the
+// other, or they are morally strong. One exemption has a name: the plain read that a loop around a compare-and-swap
+// begins with may see an old value, which the compare-and-swap finds out.
 AccessChecker::Relation AccessChecker::relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence,
                                               bool oneReads) const {
   if (id <= hostRecord)
     return Relation::Fine;
   const AccessRecord &before = records[id];
-  bool generic = before.proxy == Proxy::Generic && access.proxy == Proxy::Generic;
-  if ((before.atomic && access.atomic) || (oneReads && generic && (before.atomic || access.atomic)))
+  if (morallyStrong(before, access))
     return Relation::Fine;
   if (before.cluster == cluster && before.actor == access.actor) {
     bool otherLane = lane != laneOf(access) && lane != wholeWarp && laneOf(access) != wholeWarp;
-    bool unordered = before.time == access.time && before.site.instruction != access.site.instruction;
-    return otherLane && unordered ? Relation::OtherLane : Relation::Fine;
+    bool unordered = before.convergence == access.convergence && before.site.instruction != access.site.instruction;
+    bool guesses = oneReads && ((before.guess && access.atomic) || (access.guess && before.atomic));
+    return otherLane && unordered && !guesses ? Relation::OtherLane : Relation::Fine;
   }
-  if (!ordered(before, access))
-    return Relation::Unordered;
+  if (!ordered(before, access)) {
+    if (!oneReads || !((before.guess && access.atomic) || (access.guess && before.atomic)))
+      return Relation::Unordered;
+    faults.exempt(guessOfSwap, before.guess ? before.site.instruction : access.site.instruction);
+    return Relation::Fine;
+  }
   bool crosses = before.cluster == cluster && access.proxy == Proxy::Async && before.proxy == Proxy::Generic;
   return needsProxyFence && crosses && access.knows->async[before.actor] < before.time ? Relation::OtherProxy
                                                                                        : Relation::Fine;
@@ -140,38 +166,64 @@ void AccessChecker::report(Relation relation, RecordId id, uint8_t lane, const C
   faults.add(std::move(fault));
 }
 
-// Writers of a set wrote the same value: it is enough for a read to be ordered after one of them, a write that changes
-// the value must be ordered after all.
-void AccessChecker::checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any) {
+// Writers of a set are strong stores of one value, which do not race with each other. A write that changes the value
+// must be ordered after all of them, a read after one: the others store what it reads anyway, so that this race has a
+// name and is no fault.
+void AccessChecker::checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool reads) {
   if (!(shadow.writer & setBit)) {
-    report(relate(shadow.writer, shadow.writerLane, conflict.access, true, any), shadow.writer, shadow.writerLane,
+    report(relate(shadow.writer, shadow.writerLane, conflict.access, true, reads), shadow.writer, shadow.writerLane,
            conflict);
     return;
   }
   Relation first = Relation::Fine;
   RecordId firstId = 0;
+  bool anyFine = false;
   for (RecordId member : sets[shadow.writer & ~setBit]) {
-    Relation relation = relate(member, severalLanes, conflict.access, true, any);
-    if (relation == Relation::Fine && any)
-      return;
+    // Which lanes of the warp it were is not kept.
+    Relation relation = relate(member, wholeWarp, conflict.access, true, reads);
+    anyFine |= relation == Relation::Fine;
     if (relation != Relation::Fine && first == Relation::Fine) {
       first = relation;
       firstId = member;
     }
   }
-  report(first, firstId, severalLanes, conflict);
+  if (reads && anyFine && first != Relation::Fine)
+    faults.exempt(equalStrongStores, records[firstId].site.instruction);
+  else
+    report(first, firstId, severalLanes, conflict);
+}
+
+// A strong store of the value that strong stores alone have put there.
+bool AccessChecker::repeatsStrongStores(const ByteShadow &shadow, const Access &access) const {
+  if (!access.strongStore || shadow.writer <= hostRecord)
+    return false;
+  auto fits = [&](RecordId id) { return records[id].strongStore && morallyStrong(records[id], access); };
+  return shadow.writer & setBit ? llvm::all_of(sets[shadow.writer & ~setBit], fits) : fits(shadow.writer);
+}
+
+void AccessChecker::forEachReader(const ByteShadow &shadow, RecordId own,
+                                  llvm::function_ref<void(RecordId)> use) const {
+  if (!(shadow.readers & setBit)) {
+    if (shadow.readers && shadow.readers != own)
+      use(shadow.readers);
+    return;
+  }
+  for (RecordId reader : sets[shadow.readers & ~setBit])
+    if (reader != own)
+      use(reader);
 }
 
 void AccessChecker::checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict) {
-  auto check = [&](RecordId reader) {
-    if (reader != own)
-      report(relate(reader, shadow.readerLane, conflict.access, false, true), reader, shadow.readerLane, conflict);
-  };
-  if (shadow.readers & setBit)
-    for (RecordId reader : sets[shadow.readers & ~setBit])
-      check(reader);
-  else if (shadow.readers)
-    check(shadow.readers);
+  forEachReader(shadow, own, [&](RecordId reader) {
+    report(relate(reader, shadow.readerLane, conflict.access, false, true), reader, shadow.readerLane, conflict);
+  });
+}
+
+void AccessChecker::exemptReaders(const ByteShadow &shadow, RecordId own, const Access &access) {
+  forEachReader(shadow, own, [&](RecordId reader) {
+    if (relate(reader, shadow.readerLane, access, false, true) != Relation::Fine)
+      faults.exempt(equalStrongStores, access.site.instruction);
+  });
 }
 
 void AccessChecker::reportUninitialized(const MemoryRegion &region, uint64_t offset, const Access &access) {
@@ -206,12 +258,14 @@ void AccessChecker::write(MemoryRegion &region, uint64_t offset, unsigned count,
     ByteShadow &shadow = region.shadow[i];
     Conflict conflict{region, i, access, race, "write", "the write"};
     bool known = shadow.writer > hostRecord;
-    // Writing what is there already changes nothing for anybody: it may come at any time.
-    if (known && shadow.writer != own && region.bytes[i] == data[i - offset] && !access.atomic) {
+    if (known && shadow.writer != own && region.bytes[i] == data[i - offset] && repeatsStrongStores(shadow, access)) {
+      exemptReaders(shadow, own, access);
       shadow.writer = addWriter(shadow.writer, own);
       shadow.writerLane = lane;
       continue;
     }
+    // Lanes of one instruction may write one value: any of them is what remains (CUDA C++ Programming Guide, "SIMT
+    // Architecture").
     if (known && shadow.writer == own && shadow.writerLane != lane && !access.atomic &&
         region.bytes[i] != data[i - offset])
       report(Relation::OtherLane, own, shadow.writerLane, conflict);

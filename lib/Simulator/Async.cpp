@@ -2,13 +2,16 @@
 #include "tilec/Simulator/Async.h"
 
 #include "tilec/Simulator/Block.h"
+#include "llvm/ADT/bit.h"
 
 using namespace tilec::simulator;
 
 AsyncEngine::Queue &AsyncEngine::queueOf(Warp &warp, AsyncQueue queue) {
   auto [entry, isNew] = queues.try_emplace({&warp, queue});
-  if (isNew)
+  if (isNew) {
     entry->second.actor = cluster.newActor();
+    entry->second.reader = cluster.newActor();
+  }
   return entry->second;
 }
 
@@ -32,8 +35,14 @@ void AsyncEngine::submit(Warp &warp, const Op &op, const Request &request, std::
   entry->access.actor = request.channel.value_or(queue.actor);
   entry->access.time = nextTime(entry->access.actor);
   entry->access.knows = &entry->knows;
+  // What the block waits for by itself when it ends is left out: cp.async goes through the threads' own loads.
+  entry->access.mayOutlive = request.queue != AsyncQueue::CopyAsync;
+  entry->readAccess = entry->access;
+  if (request.queue == AsyncQueue::BulkGroup)
+    entry->readAccess.actor = queue.reader;
   entry->operation = std::move(operation);
   operations.push_back(std::move(entry));
+  warp.advance();
   if (schedule == Schedule::Early)
     while (completeOne()) {
     }
@@ -56,44 +65,66 @@ bool AsyncEngine::mayComplete(size_t index) const {
   return true;
 }
 
+void AsyncEngine::readSources(Entry &entry) {
+  if (!entry.sourcesRead)
+    entry.operation->readSources(entry.readAccess);
+  entry.sourcesRead = true;
+}
+
 void AsyncEngine::complete(size_t index) {
   std::unique_ptr<Entry> entry = std::move(operations[index]);
   operations.erase(operations.begin() + index);
+  readSources(*entry);
   entry->operation->complete(entry->access);
   cluster.noteProgress();
 }
 
+bool AsyncEngine::isDue(const Entry &entry, const Queue &queue, LaneMask lanes, int pending) {
+  for (LaneMask rest = entry.lanes & lanes; rest; rest &= rest - 1) {
+    unsigned lane = llvm::countr_zero(rest);
+    if (pending < 0 || int64_t(entry.group[lane]) < int64_t(queue.closed[lane]) - pending)
+      return true;
+  }
+  return false;
+}
+
+// What is still in flight bounds what the warp may know, also of operations that completed before this wait.
 void AsyncEngine::wait(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending) {
   Queue &state = queueOf(warp, queue);
-  Time last = 0;
-  auto due = [&](const Entry &entry) {
-    if (entry.warp != &warp || entry.queue != queue || !(entry.lanes & lanes))
-      return false;
-    for (unsigned lane = 0; lane < laneCount; ++lane)
-      if ((entry.lanes & lanes) >> lane & 1 &&
-          (pending < 0 || int64_t(entry.group[lane]) < int64_t(state.closed[lane]) - pending))
-        return true;
-    return false;
-  };
-  // What is still in flight bounds what the warp may know, also of operations that completed before this wait.
-  std::optional<Time> inFlight;
+  Time last = state.actor < times.size() ? times[state.actor] : 0, lastRead = last;
   for (size_t i = 0; i < operations.size();) {
     const Entry &entry = *operations[i];
-    if (due(entry)) {
-      last = std::max(last, entry.access.time);
+    bool own = entry.warp == &warp && entry.queue == queue && entry.access.actor == state.actor;
+    if (own && isDue(entry, state, lanes, pending)) {
       complete(i);
       continue;
     }
-    if (entry.warp == &warp && entry.queue == queue && entry.access.actor == state.actor && !inFlight)
-      inFlight = entry.access.time;
+    if (own) {
+      last = std::min(last, entry.access.time - 1);
+      if (!entry.sourcesRead)
+        lastRead = std::min(lastRead, entry.access.time - 1);
+    }
     ++i;
   }
-  if (state.actor < times.size())
-    last = std::max(last, inFlight ? *inFlight - 1 : times[state.actor]);
   warp.knows.generic.raise(state.actor, last);
+  warp.knows.generic.raise(state.reader, lastRead);
   // cp.async writes through the generic proxy.
   if (queue != AsyncQueue::CopyAsync)
     warp.knows.async.raise(state.actor, last);
+}
+
+void AsyncEngine::waitForReads(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending) {
+  Queue &state = queueOf(warp, queue);
+  Time last = state.actor < times.size() ? times[state.actor] : 0;
+  for (const std::unique_ptr<Entry> &entry : operations) {
+    if (entry->warp != &warp || entry->queue != queue)
+      continue;
+    if (isDue(*entry, state, lanes, pending))
+      readSources(*entry);
+    if (!entry->sourcesRead)
+      last = std::min(last, entry->access.time - 1);
+  }
+  warp.knows.generic.raise(state.reader, last);
 }
 
 bool AsyncEngine::completeOne() {

@@ -16,6 +16,7 @@ struct AtomicPayload : Payload {
   ReductionType type = ReductionType::U32;
   unsigned bytes = 4, count = 1;
   bool acquire = false, release = false;
+  Scope scope = Scope::Device;
   /// atom.add.f32 in global memory flushes subnormals.
   bool flush = false;
   bool returns = true;
@@ -32,9 +33,13 @@ uint64_t update(Warp &warp, const Op &op, const AtomicPayload &info, uint64_t ad
                 uint64_t c) {
   Access access = warp.access(op, lane);
   access.atomic = true;
+  access.scope = info.scope;
   Space space = Block::resolve(op.space, address);
   uint64_t old = 0;
-  strongAccess(warp, address, true, true, info.acquire, info.release);
+  StrongOperation strong = {address, info.scope, info.acquire, info.release};
+  // red gives no value to the thread, so that it learns nothing.
+  if (info.returns)
+    strongRead(warp, strong);
   if (!warp.block_.read(access, space, address, &old, info.bytes, info.bytes))
     return 0;
   uint64_t value = old;
@@ -56,7 +61,14 @@ uint64_t update(Warp &warp, const Op &op, const AtomicPayload &info, uint64_t ad
     value = old == b ? c : old;
     break;
   }
+  warp.lastPoll = {&op, address, old};
+  // A compare-and-swap that fails is a read.
+  if (info.change == Change::CompareAndSwap && old != b)
+    return old;
   warp.block_.write(access, space, address, &value, info.bytes, info.bytes);
+  strongWrite(warp, strong, /*readModifyWrite=*/true);
+  if (value != old)
+    warp.block_.cluster.noteProgress();
   return old;
 }
 
@@ -112,6 +124,7 @@ bool decodeAtomic(Decoder &d) {
   bool both = d.instruction->has("acq_rel");
   info->acquire = both || d.instruction->has("acquire");
   info->release = both || d.instruction->has("release");
+  info->scope = scopeOf(*d.instruction);
   info->flush = info->type == ReductionType::F32 && d.space() != Space::Shared;
   info->returns = d.instruction->name == "atom";
   unsigned next = 0;

@@ -35,7 +35,7 @@ Flow syncWarp(Warp &warp, const Op &op, LaneMask lanes) {
     if (&fragment != current)
       ++fragment.pc;
   }
-  warp.advance();
+  warp.meet();
   return Flow::Next;
 }
 
@@ -49,8 +49,21 @@ bool decodeSyncWarp(Decoder &d) {
 // bar.sync, bar.arrive
 //===----------------------------------------------------------------------===//
 
-/// data[0]: 1 arrive, data[1]: 1 if uses[1] is the number of threads.
-constexpr uint64_t arriveOnly = 1;
+/// data[0]: one of these, data[1]: 1 if uses[1] is the number of threads, 2 more if the predicate of .red is negated.
+enum BarrierForm : uint64_t { SyncOnly, ArriveOnly, CountHolds, AllHold, AnyHolds };
+constexpr uint64_t namesThreads = 1, negatesPredicate = 2;
+
+// Results of bar.red.
+void storeReduction(Warp &warp, const Op &op, const NamedBarrier &barrier, LaneMask lanes) {
+  if (op.data[0] == CountHolds) {
+    uint64_t *d = warp.lanes(op.defs[0]);
+    forLanes(lanes, [&](unsigned lane) { d[lane] = barrier.lastHolds; });
+  } else if (op.data[0] >= AllHold) {
+    bool result = op.data[0] == AllHold ? barrier.lastHolds == barrier.lastAsked : barrier.lastHolds > 0;
+    uint32_t &d = warp.predicate(op.predicateDefs[0]);
+    d = (d & ~lanes) | (result ? lanes : 0);
+  }
+}
 
 uint64_t uniform(Warp &warp, const Op &op, Slot slot, LaneMask lanes) {
   const uint64_t *values = warp.lanes(slot);
@@ -70,7 +83,7 @@ bool checkBarrier(Warp &warp, const Op &op, uint64_t index, uint64_t threads) {
   };
   if (index >= NamedBarriers::count)
     return fault("there is no barrier " + std::to_string(index));
-  if (op.data[1] && (threads == 0 || threads % laneCount || threads > warp.block_.numWarps * laneCount))
+  if (op.data[1] & namesThreads && (threads == 0 || threads % laneCount || threads > warp.block_.numWarps * laneCount))
     return fault("a barrier of " + std::to_string(threads) + " threads in a block of " +
                  std::to_string(warp.block_.numWarps * laneCount));
   const NamedBarrier &barrier = warp.block_.barriers[index];
@@ -89,77 +102,108 @@ Flow syncBlock(Warp &warp, const Op &op, LaneMask lanes) {
                         std::to_string(barrier.arrived) + " threads have arrived");
     fragment.barrier = -1;
     warp.knows.join(barrier.completed);
+    warp.meet();
+    storeReduction(warp, op, barrier, lanes);
     return Flow::Next;
   }
   if (!warp.converged(op, lanes, ~0u))
     return Flow::Block;
   uint64_t index = uniform(warp, op, op.uses[0], lanes);
-  uint64_t threads = op.data[1] ? uniform(warp, op, op.uses[1], lanes) : 0;
+  uint64_t threads = op.data[1] & namesThreads ? uniform(warp, op, op.uses[1], lanes) : 0;
   if (!checkBarrier(warp, op, index, threads))
     return Flow::Next;
   NamedBarrier &barrier = warp.block_.barriers[index];
   barrier.expected = threads;
   uint64_t phase = barrier.phase;
+  if (op.data[0] >= CountHolds) {
+    uint32_t holds = warp.predicate(op.predicateUses[0]);
+    barrier.asked += llvm::popcount(lanes);
+    barrier.holds += llvm::popcount((op.data[1] & negatesPredicate ? ~holds : holds) & lanes);
+  }
   warp.block_.barriers.arrive(index, warp, laneCount);
-  if (op.data[0] == arriveOnly)
+  if (op.data[0] == ArriveOnly)
     return Flow::Next;
   fragment.barrier = static_cast<int>(index);
   fragment.barrierPhase = phase;
   return syncBlock(warp, op, lanes);
 }
 
+// bar.sync a{, b}; bar.arrive a, b; bar.red.op d, a{, b}, {!}p
 bool decodeSyncBlock(Decoder &d) {
-  if (!d.oneOf({"red"}).empty())
-    return d.fail("the simulator does not know reductions at barriers");
-  d.op->data[0] = d.instruction->has("arrive");
-  d.op->data[1] = d.numOperands() > 1;
-  for (unsigned i = 0; i < d.numOperands(); ++i)
+  llvm::StringRef reduction = d.instruction->has("red") ? d.oneOf({"popc", "and", "or"}) : "";
+  bool reduces = d.instruction->has("red");
+  d.op->data[0] = d.instruction->has("arrive") ? ArriveOnly
+                  : reduction == "popc"        ? CountHolds
+                  : reduction == "and"         ? AllHold
+                  : reduction == "or"          ? AnyHolds
+                                               : SyncOnly;
+  unsigned first = 0, last = d.numOperands();
+  if (reduces) {
+    if (reduction.empty() || last < 3)
+      return d.fail("expected .popc, .and or .or, a result, a barrier and a predicate");
+    const Operand &holds = d.operand(--last);
+    reduction == "popc" ? d.define(d.operand(first++)) : d.definePredicate(d.operand(first++));
+    d.usePredicate(holds);
+    d.op->data[1] = holds.negated ? negatesPredicate : 0;
+  }
+  if (last - first > 1)
+    d.op->data[1] |= namesThreads;
+  for (unsigned i = first; i < last; ++i)
     d.use(d.operand(i), {PtxType::Bits, 32, false});
   d.op->execute = syncBlock;
-  return !d.failed() && d.numOperands() > 0;
+  return !d.failed() && last > first;
 }
 
 //===----------------------------------------------------------------------===//
 // barrier.cluster
 //===----------------------------------------------------------------------===//
 
+// data[0]: .relaxed, data[1]: .aligned. A relaxed arrival orders only what lies before the warp's last fence.
 Flow arriveCluster(Warp &warp, const Op &op, LaneMask lanes) {
-  if (!warp.converged(op, lanes, ~0u))
+  if (op.data[1] && !warp.converged(op, lanes, ~0u))
     return Flow::Block;
   Cluster &cluster = warp.block_.cluster;
   ClusterBarrier &barrier = cluster.barrier;
-  warp.clusterPhase = barrier.phase;
-  if (!op.data[0])
-    barrier.gathering.join(warp.knows);
+  forLanes(lanes, [&](unsigned lane) {
+    if (warp.clusterPhase[lane])
+      warp.fault(FaultKind::BarrierMisuse, op, lane,
+                 "arrives again at the barrier of the cluster without a wait between");
+    warp.clusterPhase[lane] = barrier.phase + 1;
+  });
+  barrier.gathering.join(op.data[0] ? warp.fenced[static_cast<unsigned>(Scope::Cluster)] : warp.knows);
+  // That the warp has begun is known in any case.
+  barrier.gathering.generic.raise(warp.actor, 1);
   warp.advance();
-  unsigned expected = 0;
-  for (const std::unique_ptr<Block> &block : cluster.blocks)
-    for (const std::unique_ptr<Warp> &other : block->warps)
-      expected += !other->finished();
-  if (++barrier.arrived >= expected) {
-    barrier.arrived = 0;
-    barrier.completed = std::move(barrier.gathering);
-    barrier.gathering = Knowledge();
-    ++barrier.phase;
-    cluster.noteProgress();
-  }
+  barrier.arrived += llvm::popcount(lanes);
+  cluster.completeBarrier();
   return Flow::Next;
 }
 
 Flow waitCluster(Warp &warp, const Op &op, LaneMask lanes) {
-  if (!warp.converged(op, lanes, ~0u))
+  if (op.data[1] && !warp.converged(op, lanes, ~0u))
     return Flow::Block;
   ClusterBarrier &barrier = warp.block_.cluster.barrier;
-  if (barrier.phase == warp.clusterPhase)
+  LaneMask early = 0, waits = 0;
+  forLanes(lanes, [&](unsigned lane) {
+    early |= LaneMask(warp.clusterPhase[lane] == 0) << lane;
+    waits |= LaneMask(warp.clusterPhase[lane] == barrier.phase + 1) << lane;
+  });
+  if (early)
+    warp.fault(FaultKind::BarrierMisuse, op, llvm::countr_zero(early),
+               "waits at the barrier of the cluster without having arrived");
+  if (waits)
     return warp.block("waits at the barrier of the cluster, where " + std::to_string(barrier.arrived) +
-                      " warps have arrived");
+                      " threads have arrived");
+  forLanes(lanes, [&](unsigned lane) { warp.clusterPhase[lane] = 0; });
   warp.knows.join(barrier.completed);
+  warp.meet();
   return Flow::Next;
 }
 
 bool decodeCluster(Decoder &d) {
   bool arrive = d.instruction->has("arrive");
   d.op->data[0] = d.instruction->has("relaxed");
+  d.op->data[1] = d.instruction->has("aligned");
   d.op->execute = arrive ? arriveCluster : waitCluster;
   return arrive || d.instruction->has("wait");
 }
@@ -168,8 +212,8 @@ bool decodeCluster(Decoder &d) {
 // Fences
 //===----------------------------------------------------------------------===//
 
-Flow orderMemory(Warp &warp, const Op &, LaneMask) {
-  fence(warp);
+Flow orderMemory(Warp &warp, const Op &op, LaneMask) {
+  fence(warp, static_cast<Scope>(op.data[0]));
   return Flow::Next;
 }
 
@@ -178,13 +222,24 @@ Flow fenceProxy(Warp &warp, const Op &, LaneMask) {
   return Flow::Next;
 }
 
+// fence.mbarrier_init.release.cluster: initialised mbarriers become visible to the asynchronous proxy, and, by a
+// relaxed arrival at the cluster's barrier behind it, to the other blocks.
+Flow fenceInitialization(Warp &warp, const Op &, LaneMask) {
+  warp.knows.fenceProxy();
+  fence(warp, Scope::Cluster);
+  return Flow::Next;
+}
+
 Flow nothing(Warp &, const Op &, LaneMask) { return Flow::Next; }
 
-// fence.mbarrier_init makes initialised mbarriers visible to the asynchronous proxy.
+// membar.cta, .gl and .sys are fences of those scopes.
 bool decodeFence(Decoder &d) {
   bool proxy = d.instruction->has("proxy"),
        async = !d.oneOf({"async", "async::generic"}).empty() || !d.oneOf({"async.global", "async.shared::cta"}).empty();
-  if (d.instruction->has("mbarrier_init") || (proxy && async))
+  d.op->data[0] = static_cast<uint64_t>(scopeOf(*d.instruction));
+  if (d.instruction->has("mbarrier_init"))
+    d.op->execute = fenceInitialization;
+  else if (proxy && async)
     d.op->execute = fenceProxy;
   else
     d.op->execute = proxy ? nothing : orderMemory;

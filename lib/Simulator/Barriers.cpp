@@ -27,6 +27,9 @@ void NamedBarriers::completeIfFull(unsigned index, Warp &warp) {
     return;
   barrier.completed = std::move(barrier.gathering);
   barrier.gathering = Knowledge();
+  barrier.lastHolds = barrier.holds;
+  barrier.lastAsked = barrier.asked;
+  barrier.holds = barrier.asked = 0;
   barrier.arrived = 0;
   barrier.expected = 0;
   ++barrier.phase;

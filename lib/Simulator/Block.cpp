@@ -1,6 +1,7 @@
 // A block: its threads, and checked access to memory.
 #include "tilec/Simulator/Block.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <cstring>
 
@@ -24,6 +25,7 @@ Block::Block(Cluster &cluster, unsigned rank, uint32_t linear, std::array<uint32
     LaneMask lanes = static_cast<LaneMask>((uint64_t(1) << count) - 1);
     warps.push_back(std::make_unique<Warp>(*this, state.program, warp, lanes, first));
   }
+  firstActor = warps.front()->actor;
   warpgroups.resize(llvm::divideCeil(numWarps, 4u));
 }
 
@@ -39,6 +41,45 @@ Space Block::resolve(Space space, uint64_t &address) {
   if (found != Space::Global)
     address -= window;
   return found;
+}
+
+//===----------------------------------------------------------------------===//
+// The lifetime of shared memory
+//===----------------------------------------------------------------------===//
+
+void Block::reportVisit(const Site &site, const char *what) {
+  Fault fault;
+  fault.kind = FaultKind::SharedLifetime;
+  fault.site = site;
+  fault.message = "touches shared memory of block " + std::to_string(linear) + what;
+  state.report.add(std::move(fault));
+}
+
+// Shared memory of a block may be touched from its start to its end (PTX ISA, "Shared State Space"). Those who are no
+// warps of it must know that it has begun, and its warps must know at their ends that they are done.
+void Block::noteVisit(const Access &access) {
+  bool ownWarp = unsigned(access.actor - firstActor) < numWarps;
+  bool remote = access.site.block != linear;
+  if (ownWarp || (!remote && !access.mayOutlive) || !state.checker.checkRaces)
+    return;
+  auto isKnown = [&](const std::unique_ptr<Warp> &warp) { return access.knows->generic[warp->actor] > 0; };
+  if (remote && llvm::none_of(warps, isKnown))
+    reportVisit(access.site, ", which may not have begun: nothing orders it behind the block's start");
+  if (ended && knownAtEnd[access.actor] < access.time)
+    return reportVisit(access.site, ", which has ended");
+  Visit &visit = visits[access.actor];
+  if (access.time >= visit.time)
+    visit = {access.time, access.site};
+}
+
+void Block::leave(Warp &warp) {
+  knownAtEnd.join(warp.knows.generic);
+  if (llvm::any_of(warps, [](const std::unique_ptr<Warp> &other) { return !other->finished(); }))
+    return;
+  ended = true;
+  for (const auto &[actor, visit] : visits)
+    if (knownAtEnd[actor] < visit.time)
+      reportVisit(visit.site, ", which may have ended: nothing orders it before the block's end");
 }
 
 // The region that holds the range, or null after reporting why there is none.
@@ -57,8 +98,13 @@ MemoryRegion *Block::locate(const Access &access, Space &space, uint64_t &addres
                                              " bytes is no multiple of " + std::to_string(alignment));
   if (space == Space::Shared) {
     Block *owner = cluster.owner(address);
-    if (owner && owner->shared.contains(address, bytes))
+    if (owner && owner->shared.contains(address, bytes)) {
+      owner->noteVisit(access);
       return &owner->shared;
+    }
+    if (!owner)
+      return report(FaultKind::OutOfBounds, "the address lies in block " + std::to_string(address / sharedBlockStride) +
+                                                " of the cluster, which has " + std::to_string(cluster.blocks.size()));
     return report(FaultKind::OutOfBounds, "shared memory has " + std::to_string(shared.bytes.size()) +
                                               " bytes; this touches " + std::to_string(bytes) + " at " +
                                               std::to_string(int64_t(address) - int64_t(shared.base)));
@@ -100,7 +146,7 @@ Mbarrier *Block::findMbarrier(const Access &access, Space space, uint64_t addres
     return nullptr;
   // All operations touch the object, so that they are ordered after its initialisation and before its reuse.
   Access atomic = access;
-  atomic.atomic = true;
+  atomic.atomic = atomic.mbarrier = true;
   uint64_t offset = address - region->base;
   state.checker.write(*region, offset, 8, &region->bytes[offset], atomic, FaultKind::SharedRace);
   Mbarrier *found = space == Space::Shared ? cluster.owner(address)->mbarriers.find(address) : nullptr;

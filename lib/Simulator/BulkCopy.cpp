@@ -4,6 +4,7 @@
 #include "tilec/Simulator/Convert.h"
 #include "tilec/Simulator/HalfArithmetic.h"
 #include "tilec/Simulator/Wgmma.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cstring>
@@ -78,14 +79,23 @@ void tilec::simulator::forEachPiece(const TensorMap &map, llvm::ArrayRef<int32_t
 }
 
 // PTX ISA, "Tensor", "Swizzling modes": shared memory is aligned to 128 bytes; the pattern of a swizzle repeats at 8
-// spans, and transfers may begin at any multiple of 128 within it.
+// spans, and transfers may begin at any multiple of 128 within it. An H200 ends a kernel with "illegal instruction"
+// where the first coordinate is no multiple of 16 bytes (docs/simulator-probe.md).
 const char *tilec::simulator::checkTransfer(const TensorMap &map, llvm::ArrayRef<int32_t> coordinates,
                                             uint32_t shared) {
   if (coordinates.size() != map.rank())
     return "the number of coordinates is not that of the tensor map's dimensions";
   if (shared % 128)
     return "the address in shared memory is not a multiple of 128";
+  constexpr int64_t unit = 16;
+  if (int64_t(coordinates[0]) * map.elementBytes() % unit)
+    return "the first coordinate is not a multiple of 16 bytes";
   return nullptr;
+}
+
+// Loads may begin before the tensor, stores may not: an H200 ends the kernel with "illegal instruction".
+bool tilec::simulator::isStorePlace(llvm::ArrayRef<int32_t> coordinates) {
+  return llvm::all_of(coordinates, [](int32_t at) { return at >= 0; });
 }
 
 void tilec::simulator::fillOutside(const TensorMap &map, uint8_t *bytes, unsigned count) {

@@ -48,22 +48,31 @@ public:
   BulkOperation(Block &block, const BulkForm &form, BulkRequest request)
       : block(block), form(form), request(std::move(request)) {}
 
+  void readSources(const Access &access) override;
   void complete(const Access &access) override;
 
 private:
+  /// Bytes on their way to global memory.
+  struct Piece {
+    uint64_t global;
+    unsigned bytes, alignment;
+    ReductionType type;
+    std::array<uint8_t, 16> data;
+  };
+
   /// Targets in shared memory, one for each receiving block.
   llvm::SmallVector<uint32_t, 4> targets(uint32_t address) const;
   void load(const Access &access);
   void loadTensor(const Access &access);
-  void store(const Access &access);
+  void take(const Access &access, uint32_t shared, Piece piece);
+  void store(const Access &access, Piece piece);
   void between(const Access &access);
-  void storePiece(const Access &access, uint32_t shared, uint64_t global, unsigned bytes, unsigned alignment,
-                  ReductionType type);
   void signal(const Access &access, int64_t bytes);
 
   Block &block;
   const BulkForm &form;
   BulkRequest request;
+  std::vector<Piece> pieces;
 };
 
 constexpr unsigned chunk = 16;
@@ -109,46 +118,55 @@ void BulkOperation::loadTensor(const Access &access) {
   });
 }
 
-void BulkOperation::storePiece(const Access &access, uint32_t shared, uint64_t global, unsigned bytes,
-                               unsigned alignment, ReductionType type) {
-  uint8_t data[chunk] = {}, old[chunk] = {};
-  if (!block.read(access, Space::Shared, shared, data, bytes, 1))
-    return;
-  Access strong = access;
-  if (form.reduction) {
-    strong.atomic = true;
-    if (!block.read(strong, Space::Global, global, old, bytes, alignment))
-      return;
-    for (unsigned i = 0; i + bytesOf(type) <= bytes; i += bytesOf(type))
-      reduceElement(*form.reduction, type, old + i, data + i);
-  }
-  block.write(strong, Space::Global, global, form.reduction ? old : data, bytes, alignment);
+void BulkOperation::take(const Access &access, uint32_t shared, Piece piece) {
+  if (block.read(access, Space::Shared, shared, piece.data.data(), piece.bytes, 1))
+    pieces.push_back(piece);
 }
 
-void BulkOperation::store(const Access &access) {
+void BulkOperation::readSources(const Access &access) {
+  if (form.direction != Direction::Store)
+    return;
+  Access own = access;
+  own.site.lane = request.lane;
   if (!form.tensor) {
     for (unsigned offset = 0; offset < request.bytes; offset += chunk)
-      storePiece(access, request.shared + offset, request.global + offset, chunk, chunk, form.type);
+      take(own, request.shared + offset, {request.global + offset, chunk, chunk, form.type, {}});
     return;
   }
   const TensorMap &map = *request.map;
   forEachPiece(map, request.coordinates, request.shared, [&](const TransferPiece &piece) {
     if (piece.inside)
-      storePiece(access, piece.shared, piece.global, piece.bytes, map.elementBytes(), reductionType(map.type));
+      take(own, piece.shared, {piece.global, piece.bytes, map.elementBytes(), reductionType(map.type), {}});
   });
 }
 
+void BulkOperation::store(const Access &access, Piece piece) {
+  Access strong = access;
+  if (form.reduction) {
+    std::array<uint8_t, 16> old = {};
+    strong.atomic = true;
+    if (!block.read(strong, Space::Global, piece.global, old.data(), piece.bytes, piece.alignment))
+      return;
+    for (unsigned i = 0; i + bytesOf(piece.type) <= piece.bytes; i += bytesOf(piece.type))
+      reduceElement(*form.reduction, piece.type, &old[i], &piece.data[i]);
+    piece.data = old;
+  }
+  block.write(strong, Space::Global, piece.global, piece.data.data(), piece.bytes, piece.alignment);
+}
+
 void BulkOperation::between(const Access &access) {
+  Access target = access;
+  target.atomic = form.reduction.has_value();
   for (unsigned offset = 0; offset < request.bytes; offset += chunk) {
     uint8_t data[chunk] = {}, old[chunk] = {};
     if (!block.read(access, Space::Shared, request.sharedSource + offset, data, chunk, chunk))
       return;
     if (form.reduction) {
-      block.read(access, Space::Shared, request.shared + offset, old, chunk, chunk);
+      block.read(target, Space::Shared, request.shared + offset, old, chunk, chunk);
       for (unsigned i = 0; i < chunk; i += bytesOf(form.type))
         reduceElement(*form.reduction, form.type, old + i, data + i);
     }
-    block.write(access, Space::Shared, request.shared + offset, form.reduction ? old : data, chunk, chunk);
+    block.write(target, Space::Shared, request.shared + offset, form.reduction ? old : data, chunk, chunk);
   }
 }
 
@@ -164,7 +182,9 @@ void BulkOperation::complete(const Access &access) {
     between(own);
     return signal(own, bytes);
   case Direction::Store:
-    return store(own);
+    for (const Piece &piece : pieces)
+      store(own, piece);
+    return;
   case Direction::Prefetch:
     return;
   }
@@ -221,6 +241,8 @@ static bool makeRequest(Warp &warp, const Op &op, unsigned lane, BulkRequest &re
     if (form.direction != Direction::Prefetch)
       if (const char *reason = checkTransfer(*request.map, request.coordinates, request.shared))
         return fault(FaultKind::Misaligned, reason);
+    if (form.direction == Direction::Store && !isStorePlace(request.coordinates))
+      return fault(FaultKind::OutOfBounds, "a store of a box begins at a negative coordinate");
   } else {
     request.bytes = static_cast<uint32_t>(operands.next());
     if (request.bytes % chunk || (form.direction != Direction::Prefetch && request.shared % chunk) || other % chunk)
@@ -397,13 +419,20 @@ static bool decodeCommit(Decoder &decoder) {
   return true;
 }
 
+// data[0]: groups that may be pending, data[1]: .read.
 static Flow executeWait(Warp &warp, const Op &op, LaneMask lanes) {
-  warp.block_.cluster.async.wait(warp, AsyncQueue::BulkGroup, lanes, static_cast<int>(op.data[0]));
+  AsyncEngine &async = warp.block_.cluster.async;
+  int pending = static_cast<int>(op.data[0]);
+  if (op.data[1])
+    async.waitForReads(warp, AsyncQueue::BulkGroup, lanes, pending);
+  else
+    async.wait(warp, AsyncQueue::BulkGroup, lanes, pending);
   return Flow::Next;
 }
 
 static bool decodeWait(Decoder &decoder) {
   decoder.op->data[0] = decoder.constant(decoder.operand(0));
+  decoder.op->data[1] = decoder.instruction->has("read");
   decoder.op->execute = executeWait;
   return !decoder.failed();
 }

@@ -1,7 +1,8 @@
-// A cluster: the scheduler of its warps, and deadlocks.
+// A cluster: the scheduler of its warps, its barrier, and who waits for what.
 #include "tilec/Simulator/Block.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 
 using namespace tilec::simulator;
 
@@ -20,6 +21,12 @@ Cluster::Cluster(LaunchState &state, uint32_t index, std::array<uint32_t, 3> fir
 Block *Cluster::owner(uint32_t sharedAddress) {
   uint32_t rank = sharedAddress / sharedBlockStride;
   return rank < blocks.size() ? blocks[rank].get() : nullptr;
+}
+
+bool Cluster::finished() const {
+  return llvm::all_of(blocks, [](const std::unique_ptr<Block> &block) {
+    return llvm::all_of(block->warps, [](const std::unique_ptr<Warp> &warp) { return warp->finished(); });
+  });
 }
 
 // Every warp that can go on runs for a while, in random order. False if none could.
@@ -43,28 +50,62 @@ bool Cluster::runRound() {
   return ran;
 }
 
-void Cluster::run() {
+Cluster::Advance Cluster::advance() {
   state.checker.cluster = index;
-  auto finished = [&] {
-    return llvm::all_of(blocks, [](const std::unique_ptr<Block> &block) {
-      return llvm::all_of(block->warps, [](const std::unique_ptr<Warp> &warp) { return warp->finished(); });
-    });
-  };
-  while (!finished()) {
-    if (state.report.faults().size() >= state.options.maximumFaults)
-      return;
-    if (state.idle > state.options.maximumInstructions)
-      return reportDeadlock();
+  if (!finished()) {
     uint64_t before = progress;
-    if (!runRound() && progress == before && !async.completeOne())
-      return reportDeadlock();
+    return runRound() || progress != before || async.completeOne() ? Advance::Ran : Advance::Waits;
   }
   // Stores that nobody waits for complete after the end.
   while (async.completeOne()) {
   }
+  return Advance::Done;
 }
 
-void Cluster::reportDeadlock() {
+//===----------------------------------------------------------------------===//
+// The barrier
+//===----------------------------------------------------------------------===//
+
+void Cluster::completeBarrier() {
+  unsigned expected = 0;
+  for (const std::unique_ptr<Block> &block : blocks)
+    for (const std::unique_ptr<Warp> &warp : block->warps)
+      expected += llvm::popcount(warp->liveLanes());
+  if (barrier.arrived == 0 || barrier.arrived < expected)
+    return;
+  barrier.arrived = 0;
+  barrier.completed = std::move(barrier.gathering);
+  barrier.gathering = Knowledge();
+  ++barrier.phase;
+  noteProgress();
+}
+
+//===----------------------------------------------------------------------===//
+// Hangs
+//===----------------------------------------------------------------------===//
+
+// "runs without end", or what a loop reads again and again.
+std::string Cluster::describeWait(const Warp &warp, const Fragment &fragment) const {
+  if (!fragment.waiting.empty())
+    return fragment.waiting;
+  const Warp::Poll &poll = warp.lastPoll;
+  if (!poll.op)
+    return "runs without end";
+  uint64_t address = poll.address;
+  Space space = Block::resolve(Space::Generic, address);
+  bool shared = space == Space::Shared || poll.op->space == Space::Shared;
+  std::string where = "byte " + std::to_string(address % sharedBlockStride - sharedBase) + " of shared memory";
+  if (!shared) {
+    const MemoryRegion *region = state.memory.find(address, 1);
+    where = region ? "byte " + std::to_string(address - region->base) + " of " +
+                         (region->name.empty() ? "an allocation" : "`" + region->name + "`")
+                   : "global memory";
+  }
+  return "runs without end and polls " + where + ": `" + poll.op->source->opcode() + "` in line " +
+         std::to_string(poll.op->source->line) + " reads " + std::to_string(poll.value);
+}
+
+void Cluster::reportHang(const std::string &outside) {
   for (const std::unique_ptr<Block> &block : blocks)
     for (const std::unique_ptr<Warp> &warp : block->warps)
       for (const Fragment &fragment : warp->allFragments()) {
@@ -74,7 +115,7 @@ void Cluster::reportDeadlock() {
         // Whoever waits for registers waits for a budget that does not add up.
         bool registers = fault.site.instruction && fault.site.instruction->name == "setmaxnreg";
         fault.kind = registers ? FaultKind::RegisterBudget : FaultKind::Deadlock;
-        fault.message = fragment.waiting.empty() ? "runs without end" : fragment.waiting;
+        fault.message = describeWait(*warp, fragment) + outside;
         state.report.add(std::move(fault));
       }
 }

@@ -4,6 +4,7 @@
 #include "tilec/Simulator/Warp.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 using namespace tilec::simulator;
 
@@ -105,6 +106,42 @@ static Flow executePacking(Warp &warp, const Op &op, LaneMask lanes) {
   return Flow::Next;
 }
 
+// cvt.pack: two s32 saturated to narrow integers, the first the upper one, below what c holds already. data[0]: bits of
+// an element, data[1]: signed.
+static Flow executeIntegerPacking(Warp &warp, const Op &op, LaneMask lanes) {
+  const uint64_t *high = warp.lanes(op.uses[0]), *low = warp.lanes(op.uses[1]);
+  uint64_t *result = warp.lanes(op.defs[0]);
+  auto bits = static_cast<unsigned>(op.data[0]);
+  IntegerType to = {bits, op.data[1] != 0};
+  uint64_t mask = llvm::maskTrailingOnes<uint64_t>(bits);
+  forEachLane(lanes, [&](unsigned lane) {
+    auto narrow = [&](uint64_t value) {
+      int64_t wide = static_cast<int32_t>(value);
+      int64_t least = to.isSigned ? -(int64_t(1) << (bits - 1)) : 0, most = static_cast<int64_t>(mask >> to.isSigned);
+      return static_cast<uint64_t>(std::clamp(wide, least, most)) & mask;
+    };
+    uint64_t above = op.uses.size() > 2 ? warp.lanes(op.uses[2])[lane] << (2 * bits) : 0;
+    result[lane] = static_cast<uint32_t>(above | narrow(high[lane]) << bits | narrow(low[lane]));
+  });
+  return Flow::Next;
+}
+
+static bool decodeIntegerPacking(Decoder &decoder) {
+  llvm::ArrayRef<std::string> modifiers = decoder.instruction->modifiers;
+  unsigned bits = 0;
+  llvm::StringRef to = modifiers.size() > 2 ? llvm::StringRef(modifiers[2]) : "";
+  bool isSigned = to.starts_with("s");
+  if (to.drop_front(!to.empty()).getAsInteger(10, bits) || bits > 16 || modifiers[3] != "s32")
+    return decoder.fail("expected .sat, a type of at most 16 bits and .s32");
+  decoder.op->data[0] = bits;
+  decoder.op->data[1] = isSigned;
+  decoder.define(decoder.operand(0));
+  for (unsigned i = 1; i < decoder.numOperands(); ++i)
+    decoder.use(decoder.operand(i), {PtxType::Bits, 32, false});
+  decoder.op->execute = executeIntegerPacking;
+  return !decoder.failed() && decoder.op->uses.size() == (bits == 16 ? 2u : 3u);
+}
+
 static void parseRounding(const Instruction &instruction, ConversionPayload &info) {
   for (const std::string &modifier : instruction.modifiers) {
     auto rounding = llvm::StringSwitch<std::optional<Rounding>>(modifier)
@@ -158,4 +195,7 @@ static bool decodeConversion(Decoder &decoder) {
   return true;
 }
 
-void tilec::simulator::addConversionInstructions(InstructionTable &table) { table["cvt"] = decodeConversion; }
+void tilec::simulator::addConversionInstructions(InstructionTable &table) {
+  table["cvt"] = decodeConversion;
+  table["cvt.pack"] = decodeIntegerPacking;
+}

@@ -4,6 +4,7 @@
 #include "ControlFlow.h"
 #include "SpecialRegisters.h"
 #include "tilec/Simulator/Memory.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -42,6 +43,9 @@ std::optional<PtxType> tilec::simulator::parseType(StringRef name) {
   }
 }
 
+/// Behind every message about an instruction that is not known.
+static constexpr char howToAdd[] = "; docs/simulator.md, \"Adding an instruction\", says how to add it";
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -52,7 +56,9 @@ bool Decoder::fail(const Twine &what) {
   return false;
 }
 
-llvm::Error Decoder::takeError() { return message.empty() ? llvm::Error::success() : llvm::createStringError(message); }
+llvm::Error Decoder::takeError() {
+  return message.empty() ? llvm::Error::success() : llvm::createStringError(message + howToAdd);
+}
 
 const Operand &Decoder::operand(unsigned index) {
   static const Operand missing;
@@ -236,7 +242,9 @@ static const InstructionTable &instructionTable() {
   static const InstructionTable table = [] {
     InstructionTable all;
     addIntegerInstructions(all);
+    addExtendedIntegerInstructions(all);
     addFloatInstructions(all);
+    addComparisonInstructions(all);
     addMoveInstructions(all);
     addConversionInstructions(all);
     addControlInstructions(all);
@@ -248,6 +256,7 @@ static const InstructionTable &instructionTable() {
     addMatrixInstructions(all);
     addWgmmaInstructions(all);
     addCopyInstructions(all);
+    addRemoteInstructions(all);
     return all;
   }();
   return table;
@@ -324,6 +333,18 @@ static unsigned registersAtLaunch(const PtxKernel &kernel) {
   return std::min({most, fits, kernel.maximumRegisters ? kernel.maximumRegisters : most});
 }
 
+// Loops around a compare-and-swap begin with a plain load from its address: the value is a guess that the swap checks.
+static void markGuesses(Program &program) {
+  llvm::DenseSet<std::pair<Slot, int64_t>> swapped;
+  auto addressOf = [](const Op &op) { return std::make_pair(op.uses[0], op.offset); };
+  for (const Op &op : program.ops)
+    if (op.source->name == "atom" && op.source->has("cas"))
+      swapped.insert(addressOf(op));
+  for (Op &op : program.ops)
+    if (op.source->name == "ld" && !op.uses.empty() && op.space != Space::Parameter && swapped.count(addressOf(op)))
+      op.data[0] = guessOfCompareAndSwap;
+}
+
 llvm::Expected<std::unique_ptr<Program>> tilec::simulator::decodeKernel(const PtxModule &module,
                                                                         const PtxKernel &kernel) {
   auto program = std::make_unique<Program>();
@@ -346,14 +367,14 @@ llvm::Expected<std::unique_ptr<Program>> tilec::simulator::decodeKernel(const Pt
     DecodeFunction function = findFunction(instruction);
     if (!function)
       return llvm::createStringError("line " + Twine(instruction.line) + ": the simulator does not know `" +
-                                     instruction.opcode() +
-                                     "`; docs/simulator.md, \"Adding an instruction\", says how to add it");
+                                     instruction.opcode() + "`" + howToAdd);
     bool decoded = function(decoder);
     if (llvm::Error error = decoder.takeError())
       return std::move(error);
     if (!decoded || !op.execute)
       return llvm::createStringError("line " + Twine(instruction.line) +
-                                     ": the simulator does not know this form of `" + instruction.opcode() + "`");
+                                     ": the simulator does not know this form of `" + instruction.opcode() + "`" +
+                                     howToAdd);
   }
   // A kernel may end without ret.
   program->end.name = "ret";
@@ -363,6 +384,7 @@ llvm::Expected<std::unique_ptr<Program>> tilec::simulator::decodeKernel(const Pt
   decoder.op = &end;
   findFunction(program->end)(decoder);
   program->ops.push_back(end);
+  markGuesses(*program);
   program->order = computeOrder(*program);
   program->launchRegisters = registersAtLaunch(kernel);
   return std::move(program);

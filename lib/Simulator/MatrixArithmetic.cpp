@@ -1,4 +1,4 @@
-// Elements, products and accumulators of Tensor Core instructions.
+// Elements, sums and accumulators of Tensor Core instructions.
 #include "MatrixArithmetic.h"
 
 #include "tilec/Simulator/FloatFormat.h"
@@ -7,6 +7,7 @@
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 using namespace tilec::simulator;
 
@@ -55,40 +56,155 @@ double tilec::simulator::elementValue(MmaType type, uint64_t bits) {
   llvm_unreachable("a type without values");
 }
 
-void tilec::simulator::multiplyMatrices(const double *a, const double *b, double *sums, unsigned m, unsigned n,
-                                        unsigned k) {
+double tilec::simulator::accumulatorValue(AccumulatorType type, uint64_t bits) {
+  switch (type) {
+  case AccumulatorType::F16:
+    return valueOfF16(bits);
+  case AccumulatorType::F32:
+    return static_cast<double>(llvm::bit_cast<float>(static_cast<uint32_t>(bits)));
+  case AccumulatorType::F64:
+    return llvm::bit_cast<double>(bits);
+  case AccumulatorType::S32:
+    return static_cast<int32_t>(bits);
+  }
+  llvm_unreachable("a type without values");
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+void MatrixProblem::resize(unsigned rows, unsigned columns, unsigned depth) {
+  m = rows, n = columns, k = depth;
+  a.resize(size_t(m) * k);
+  b.resize(size_t(k) * n);
+  c.assign(size_t(m) * n, 0);
+  results.resize(size_t(m) * n);
+}
+
+void MatrixProblem::multiply() {
   for (unsigned row = 0; row < m; ++row) {
-    double *__restrict sum = sums + row * n;
+    double *__restrict sum = &results[size_t(row) * n];
     std::fill_n(sum, n, 0.0);
     for (unsigned i = 0; i < k; ++i) {
-      double factor = a[row * k + i];
-      const double *__restrict other = b + i * n;
+      double factor = a[size_t(row) * k + i];
+      const double *__restrict other = &b[size_t(i) * n];
       for (unsigned column = 0; column < n; ++column)
         sum[column] += factor * other[column];
     }
   }
 }
 
-static uint64_t accumulateInteger(double sum, uint64_t c, bool saturate) {
+namespace {
+/// Of zeros, below all others even when two are added; of infinities and NaN, above all others.
+constexpr float noExponent = -1e6f, specialExponent = 1e6f;
+
+// Exponent of the lowest normal number; subnormals are aligned like it.
+int leastExponent(MmaType type) {
+  switch (type) {
+  case MmaType::F16:
+  case MmaType::E5M2:
+    return -14;
+  case MmaType::E4M3:
+    return -6;
+  default:
+    return -126;
+  }
+}
+
+int leastExponent(AccumulatorType type) { return type == AccumulatorType::F16 ? -14 : -126; }
+
+float exponentOf(double value, int least) {
+  constexpr int mantissa = 52, bias = 1023, special = 0x7ff;
+  if (value == 0)
+    return noExponent;
+  int field = static_cast<int>(llvm::bit_cast<uint64_t>(value) >> mantissa & special);
+  return field == special ? specialExponent : static_cast<float>(std::max(field - bias, least));
+}
+
+double powerOfTwo(int exponent) { return llvm::bit_cast<double>(uint64_t(exponent + 1023) << 52); }
+} // namespace
+
+// The significands of products are not normalised: they are aligned by the sum of their factors' exponents.
+void MatrixProblem::multiplyAligned(unsigned first, unsigned last) {
+  exponentsA.resize(a.size());
+  exponentsB.resize(b.size());
+  for (size_t i = 0; i < a.size(); ++i)
+    exponentsA[i] = exponentOf(a[i], leastExponent(typeA));
+  for (size_t i = 0; i < b.size(); ++i)
+    exponentsB[i] = exponentOf(b[i], leastExponent(typeB));
+  largest.resize(n);
+  scales.resize(n);
+  for (unsigned row = 0; row < m; ++row) {
+    const double *addends = &c[size_t(row) * n];
+    float *__restrict top = largest.data();
+    double *__restrict scale = scales.data(), *__restrict sum = &results[size_t(row) * n];
+    for (unsigned column = 0; column < n; ++column)
+      top[column] = exponentOf(addends[column], leastExponent(accumulator));
+    for (unsigned i = first; i < last; ++i) {
+      float exponent = exponentsA[size_t(row) * k + i];
+      const float *__restrict others = &exponentsB[size_t(i) * n];
+      for (unsigned column = 0; column < n; ++column)
+        top[column] = std::max(top[column], exponent + others[column]);
+    }
+    // The unit in which addends count; sums stay below 2^32 of them.
+    for (unsigned column = 0; column < n; ++column) {
+      float exponent = std::clamp(top[column], -300.0f, 300.0f);
+      scale[column] = powerOfTwo(static_cast<int>(fractionBits) - static_cast<int>(exponent));
+      sum[column] = std::abs(top[column]) > 1000 ? 0 : std::trunc(addends[column] * scale[column]);
+    }
+    for (unsigned i = first; i < last; ++i) {
+      double factor = a[size_t(row) * k + i];
+      const double *__restrict others = &b[size_t(i) * n];
+      for (unsigned column = 0; column < n; ++column)
+        sum[column] += static_cast<double>(static_cast<int32_t>(factor * others[column] * scale[column]));
+    }
+    for (unsigned column = 0; column < n; ++column) {
+      if (top[column] < 1000) {
+        sum[column] /= scale[column];
+        continue;
+      }
+      // Infinities and NaN.
+      sum[column] = addends[column];
+      for (unsigned i = first; i < last; ++i)
+        sum[column] += a[size_t(row) * k + i] * b[size_t(i) * n + column];
+    }
+  }
+}
+
+double tilec::simulator::cutOff(double value, unsigned mantissaBits) {
+  constexpr unsigned all = 23;
+  if (!std::isfinite(value))
+    return value;
+  float nearest = static_cast<float>(value);
+  uint32_t bits = llvm::bit_cast<uint32_t>(nearest);
+  if (std::isfinite(nearest) && std::abs(static_cast<double>(nearest)) > std::abs(value))
+    --bits;
+  return llvm::bit_cast<float>(bits & ~static_cast<uint32_t>(0) << (all - mantissaBits));
+}
+
+//===----------------------------------------------------------------------===//
+// Accumulators
+//===----------------------------------------------------------------------===//
+
+uint64_t tilec::simulator::accumulateInteger(double sum, uint64_t c, bool saturate) {
   int64_t total = static_cast<int64_t>(sum) + static_cast<int32_t>(c);
   if (saturate)
     total = std::clamp<int64_t>(total, INT32_MIN, INT32_MAX);
   return static_cast<uint32_t>(total);
 }
 
-uint64_t tilec::simulator::accumulate(AccumulatorType type, double sum, uint64_t c, bool saturate) {
+uint64_t tilec::simulator::accumulatorBits(AccumulatorType type, double value) {
   switch (type) {
   case AccumulatorType::F16:
-    return fromDouble(FloatFormat::F16, sum + valueOfF16(c));
-  case AccumulatorType::F32: {
-    double total = sum + static_cast<double>(llvm::bit_cast<float>(static_cast<uint32_t>(c)));
-    // Not a number in any sum gives the canonical pattern.
-    return total != total ? 0x7fffffff : llvm::bit_cast<uint32_t>(static_cast<float>(total));
-  }
+    return fromDouble(FloatFormat::F16, value);
+  case AccumulatorType::F32:
+    // Not a number gives the canonical pattern.
+    return value != value ? 0x7fffffff : llvm::bit_cast<uint32_t>(static_cast<float>(value));
   case AccumulatorType::F64:
-    return llvm::bit_cast<uint64_t>(sum + llvm::bit_cast<double>(c));
+    return llvm::bit_cast<uint64_t>(value);
   case AccumulatorType::S32:
-    return accumulateInteger(sum, c, saturate);
+    return static_cast<uint32_t>(static_cast<int64_t>(value));
   }
   llvm_unreachable("a type without sums");
 }

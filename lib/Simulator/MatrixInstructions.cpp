@@ -97,6 +97,38 @@ static bool decodeStmatrix(Decoder &decoder) {
 }
 
 //===----------------------------------------------------------------------===//
+// movmatrix
+//===----------------------------------------------------------------------===//
+
+// Lane 4 i + j holds elements 2 j and 2 j + 1 of row i.
+static Flow executeMovmatrix(Warp &warp, const Op &op, LaneMask lanes) {
+  if (!warp.converged(op, lanes, allLanes))
+    return Flow::Block;
+  constexpr unsigned width = 16;
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  uint64_t results[laneCount];
+  for (unsigned lane = 0; lane < laneCount; ++lane) {
+    results[lane] = 0;
+    for (unsigned i = 0; i < 2; ++i) {
+      unsigned row = 2 * (lane % 4) + i, column = lane / 4;
+      uint64_t element = a[4 * row + column / 2] >> (width * (column % 2)) & 0xffff;
+      results[lane] |= element << (width * i);
+    }
+  }
+  std::memcpy(warp.lanes(op.defs[0]), results, sizeof(results));
+  return Flow::Next;
+}
+
+static bool decodeMovmatrix(Decoder &decoder) {
+  if (!decoder.instruction->has("m8n8") || !decoder.instruction->has("trans"))
+    return decoder.fail("only .m8n8.trans.b16 is known");
+  decoder.define(decoder.operand(0));
+  decoder.use(decoder.operand(1), {PtxType::Bits, 32, false});
+  decoder.op->execute = executeMovmatrix;
+  return !decoder.failed();
+}
+
+//===----------------------------------------------------------------------===//
 // mma.sync
 //===----------------------------------------------------------------------===//
 
@@ -165,6 +197,7 @@ static bool decodeMma(Decoder &decoder) {
 
 void tilec::simulator::addMatrixInstructions(InstructionTable &table) {
   table["ldmatrix"] = decodeLdmatrix;
+  table["movmatrix"] = decodeMovmatrix;
   table["stmatrix"] = decodeStmatrix;
   table["mma"] = decodeMma;
 }

@@ -2,6 +2,8 @@
 // mbarrier").
 #include "Lanes.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace tilec::simulator;
 
 namespace {
@@ -66,6 +68,12 @@ struct ArrivePayload : Payload {
   int bytes = -1, count = -1;
 };
 
+// The opaque state that arrivals give: the phase, and the arrivals that it awaited before this one.
+constexpr unsigned pendingBits = 20;
+uint64_t stateOf(const Mbarrier &barrier) {
+  return barrier.phase << pendingBits | static_cast<uint64_t>(std::max<int64_t>(barrier.pendingArrivals, 0));
+}
+
 void arriveLane(Warp &warp, const Op &op, const ArrivePayload &info, unsigned lane) {
   uint64_t address = warp.address(op, 0, lane);
   Space space = Block::resolve(op.space, address);
@@ -77,7 +85,7 @@ void arriveLane(Warp &warp, const Op &op, const ArrivePayload &info, unsigned la
   };
   int64_t bytes = number(info.bytes, 0), arrivals = info.arrives ? number(info.count, 1) : 0;
   if (!op.defs.empty())
-    warp.lanes(op.defs[0])[lane] = barrier->phase;
+    warp.lanes(op.defs[0])[lane] = stateOf(*barrier);
   if (info.drops)
     barrier->expected -= arrivals;
   if (bytes > mostArrivals)
@@ -131,14 +139,21 @@ Flow wait(Warp &warp, const Op &op, LaneMask lanes) {
   uint32_t done = 0;
   uint64_t waitingAt = 0;
   const Mbarrier *unfinished = nullptr;
+  bool acquires = false;
   forLanes(lanes, [&](unsigned lane) {
     uint64_t address = warp.address(op, 0, lane), value = warp.lanes(op.uses[1])[lane];
     Space space = Block::resolve(op.space, address);
+    if (space == Space::Shared && address / sharedBlockStride != warp.block_.rank)
+      warp.fault(FaultKind::BarrierMisuse, op, lane,
+                 "waits for an mbarrier of another block, which only its own can do");
     Mbarrier *barrier = warp.block_.findMbarrier(warp.access(op, lane), space, address);
-    bool completed = !barrier || (op.data[1] ? (barrier->phase & 1) != (value & 1) : barrier->phase > value);
+    bool completed =
+        !barrier || (op.data[1] ? (barrier->phase & 1) != (value & 1) : barrier->phase > value >> pendingBits);
     done |= uint32_t(completed) << lane;
-    if (completed && barrier && !op.source->has("relaxed"))
+    if (completed && barrier && !op.source->has("relaxed")) {
       warp.knows.join(barrier->completed);
+      acquires = true;
+    }
     if (!completed) {
       waitingAt = address;
       unfinished = barrier;
@@ -155,9 +170,23 @@ Flow wait(Warp &warp, const Op &op, LaneMask lanes) {
     fragment.poll = fragment.pc;
     fragment.pollSeen = warp.block_.cluster.progress;
   }
+  if (acquires)
+    warp.meet();
   uint32_t &d = warp.predicate(op.predicateDefs[0]);
   d = (d & ~lanes) | done;
   return Flow::Next;
+}
+
+Flow pendingCount(Warp &warp, const Op &op, LaneMask lanes) {
+  const uint64_t *state = warp.lanes(op.uses[0]);
+  uint64_t *d = warp.lanes(op.defs[0]);
+  forLanes(lanes, [&](unsigned lane) { d[lane] = state[lane] & llvm::maskTrailingOnes<uint64_t>(pendingBits); });
+  return Flow::Next;
+}
+
+bool decodePendingCount(Decoder &d) {
+  d.op->execute = pendingCount;
+  return decodeMap(d, {PtxType::Bits, 64, false}, 1);
 }
 
 bool decodeWait(Decoder &d) {
@@ -176,6 +205,7 @@ void tilec::simulator::addMbarrierInstructions(InstructionTable &table) {
   table["mbarrier.inval"] = decodeInvalidate;
   for (llvm::StringRef name : {"mbarrier.arrive", "mbarrier.arrive_drop", "mbarrier.expect_tx", "mbarrier.complete_tx"})
     table[name] = decodeArrive;
+  table["mbarrier.pending_count"] = decodePendingCount;
   table["mbarrier.test_wait"] = decodeWait;
   table["mbarrier.try_wait"] = decodeWait;
 }

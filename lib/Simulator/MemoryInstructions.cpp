@@ -16,6 +16,7 @@ struct AccessPayload : Payload {
   unsigned resultBits = 64;
   /// .volatile, .relaxed, .acquire, .release: strong operations.
   bool strong = false, acquire = false, release = false;
+  Scope scope = Scope::Device;
 };
 
 constexpr unsigned mostBytes = 32;
@@ -44,15 +45,25 @@ uint8_t *privateBytes(Warp &warp, const Op &op, Space space, uint64_t address, u
 
 bool isPrivate(Space space) { return space == Space::Local || space == Space::Parameter || space == Space::Constant; }
 
+void notePoll(Warp &warp, const Op &op, uint64_t address, const uint8_t *data, unsigned bytes) {
+  warp.lastPoll = {&op, address, 0};
+  std::memcpy(&warp.lastPoll.value, data, std::min<size_t>(bytes, sizeof(warp.lastPoll.value)));
+}
+
 bool loadLane(Warp &warp, const Op &op, const AccessPayload &info, uint64_t address, unsigned lane, uint8_t *data) {
   unsigned bytes = info.bytes * info.count;
   Space space = Block::resolve(op.space, address);
   if (!isPrivate(space)) {
     Access access = warp.access(op, lane);
     access.atomic = info.strong;
+    access.scope = info.scope;
+    access.guess = op.data[0] == guessOfCompareAndSwap;
     if (info.strong)
-      strongAccess(warp, address, true, false, info.acquire, false);
-    return warp.block_.read(access, space, address, data, bytes, bytes);
+      strongRead(warp, {address, info.scope, info.acquire, false});
+    bool inside = warp.block_.read(access, space, address, data, bytes, bytes);
+    if (info.strong)
+      notePoll(warp, op, address, data, bytes);
+    return inside;
   }
   uint8_t *source = privateBytes(warp, op, space, address, bytes, lane);
   if (source)
@@ -91,11 +102,15 @@ void storeLane(Warp &warp, const Op &op, const AccessPayload &info, uint64_t add
   }
   Access access = warp.access(op, lane);
   access.atomic = info.strong;
+  access.scope = info.scope;
+  access.strongStore = info.strong;
   if (space == Space::Shared && warp.block_.mbarriers.overlaps(address, bytes))
     warp.fault(FaultKind::BarrierMisuse, op, lane, "writes to an mbarrier with an ordinary store");
   warp.block_.write(access, space, address, data, bytes, bytes);
-  if (info.strong)
-    strongAccess(warp, address, false, true, false, info.release);
+  if (!info.strong)
+    return;
+  strongWrite(warp, {address, info.scope, false, info.release}, /*readModifyWrite=*/false);
+  warp.block_.cluster.noteProgress();
 }
 
 Flow store(Warp &warp, const Op &op, LaneMask lanes) {
@@ -119,6 +134,7 @@ std::shared_ptr<AccessPayload> decodeAccess(Decoder &d, PtxType type) {
   info->isSigned = type.kind == PtxType::Signed;
   info->acquire = d.instruction->has("acquire");
   info->release = d.instruction->has("release");
+  info->scope = scopeOf(*d.instruction);
   info->strong = info->acquire || info->release || !d.oneOf({"relaxed", "volatile", "mmio"}).empty();
   if (info->bytes * info->count > mostBytes || info->bytes > 8)
     d.fail("more than 32 bytes for a thread, or elements of more than 8");

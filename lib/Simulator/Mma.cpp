@@ -9,7 +9,7 @@
 using namespace tilec::simulator;
 
 static constexpr unsigned laneCount = 32;
-static constexpr unsigned maxM = 16, maxN = 8, maxK = 64;
+static constexpr unsigned maxK = 64;
 
 std::optional<MmaType> tilec::simulator::parseMmaType(llvm::StringRef name) {
   return llvm::StringSwitch<std::optional<MmaType>>(name)
@@ -83,45 +83,88 @@ template <typename F> void forEachB(const MmaInstruction &info, llvm::ArrayRef<W
         use(4 * elements * r + elements * (lane % 4) + i, lane / 4, b[r][lane] >> (bits * i));
 }
 
-struct Operands {
-  double a[maxM * maxK];
-  double b[maxK * maxN];
-  double sums[maxM * maxN];
-};
-
 // Fused multiply-adds onto the accumulator, in the order of k.
-double fusedSum(const MmaInstruction &info, const Operands &operands, unsigned row, unsigned column, double sum) {
-  for (unsigned i = 0; i < info.k; ++i)
-    sum = std::fma(operands.a[row * info.k + i], operands.b[i * info.n + column], sum);
-  return sum;
+void multiplyFused(MatrixProblem &problem) {
+  for (unsigned row = 0; row < problem.m; ++row)
+    for (unsigned column = 0; column < problem.n; ++column) {
+      double sum = problem.c[row * problem.n + column];
+      for (unsigned i = 0; i < problem.k; ++i)
+        sum = std::fma(problem.a[row * problem.k + i], problem.b[i * problem.n + column], sum);
+      problem.results[row * problem.n + column] = sum;
+    }
 }
 
-uint64_t result(const MmaInstruction &info, const Operands &operands, unsigned row, unsigned column, uint64_t c) {
-  if (info.accumulator == AccumulatorType::F64)
-    return llvm::bit_cast<uint64_t>(fusedSum(info, operands, row, column, llvm::bit_cast<double>(c)));
-  return accumulate(info.accumulator, operands.sums[row * info.n + column], c, info.saturate);
+// 8-bit floats are converted to f16: two products of half the depth, then an addition of f32 (Mma.h).
+void multiplyConverted(MatrixProblem &problem) {
+  std::vector<double> c = problem.c;
+  std::fill(problem.c.begin(), problem.c.end(), 0.0);
+  for (unsigned first = 0; first < problem.k; first += problem.k / 2) {
+    problem.multiplyAligned(first, first + problem.k / 2);
+    for (size_t i = 0; i < c.size(); ++i)
+      problem.c[i] = cutOff(problem.results[i], 23);
+  }
+  for (size_t i = 0; i < c.size(); ++i)
+    problem.results[i] = problem.c[i] + c[i];
+}
+
+void multiplyFloats(const MmaInstruction &info, MatrixProblem &problem) {
+  if (info.a == MmaType::F64)
+    return multiplyFused(problem);
+  if (bitsOf(info.a) == 8)
+    return multiplyConverted(problem);
+  problem.multiplyAligned(0, problem.k);
+  if (info.accumulator == AccumulatorType::F32)
+    for (double &value : problem.results)
+      value = cutOff(value, 23);
+}
+
+// Where an element of the contraction stands for multiplyConverted: of the four bytes of a register the lower two go
+// into the first product.
+unsigned convertedPosition(unsigned i, unsigned k) { return i % 4 / 2 * (k / 2) + i / 4 * 2 + i % 2; }
+
+// Calls use(register, lane, shift, index) for each accumulator; index is that of MatrixProblem::c.
+template <typename F> void forEachAccumulator(const MmaInstruction &info, F use) {
+  for (unsigned r = 0; r < info.registersC(); ++r)
+    for (unsigned lane = 0; lane < laneCount; ++lane) {
+      unsigned column = 2 * (lane % 4);
+      if (info.accumulator == AccumulatorType::F16) {
+        unsigned index = (lane / 4 + 8 * r) * info.n + column;
+        use(r, lane, 0, index);
+        use(r, lane, 16, index + 1);
+      } else {
+        use(r, lane, 0, (lane / 4 + 8 * (r / 2)) * info.n + column + r % 2);
+      }
+    }
 }
 } // namespace
 
 void tilec::simulator::executeMma(const MmaInstruction &info, llvm::ArrayRef<WarpRegister> a,
                                   llvm::ArrayRef<WarpRegister> b, llvm::ArrayRef<WarpRegister> c,
                                   llvm::ArrayRef<WritableWarpRegister> d) {
-  Operands operands;
-  forEachA(info, a,
-           [&](unsigned row, unsigned k, uint64_t bits) { operands.a[row * info.k + k] = elementValue(info.a, bits); });
-  forEachB(info, b, [&](unsigned k, unsigned column, uint64_t bits) {
-    operands.b[k * info.n + column] = elementValue(info.b, bits);
+  static thread_local MatrixProblem problem;
+  problem.resize(info.m, info.n, info.k);
+  problem.typeA = info.a, problem.typeB = info.b, problem.accumulator = info.accumulator;
+  bool converted = info.a == MmaType::E4M3 || info.a == MmaType::E5M2;
+  auto position = [&](unsigned k) { return converted ? convertedPosition(k, info.k) : k; };
+  forEachA(info, a, [&](unsigned row, unsigned k, uint64_t bits) {
+    problem.a[row * info.k + position(k)] = elementValue(info.a, bits);
   });
-  multiplyMatrices(operands.a, operands.b, operands.sums, info.m, info.n, info.k);
-  for (unsigned r = 0; r < c.size(); ++r)
-    for (unsigned lane = 0; lane < laneCount; ++lane) {
-      unsigned column = 2 * (lane % 4);
-      if (info.accumulator == AccumulatorType::F16) {
-        unsigned row = lane / 4 + 8 * r;
-        uint64_t low = result(info, operands, row, column, c[r][lane] & 0xffff);
-        d[r][lane] = low | result(info, operands, row, column + 1, c[r][lane] >> 16 & 0xffff) << 16;
-        continue;
-      }
-      d[r][lane] = result(info, operands, lane / 4 + 8 * (r / 2), column + r % 2, c[r][lane]);
-    }
+  forEachB(info, b, [&](unsigned k, unsigned column, uint64_t bits) {
+    problem.b[position(k) * info.n + column] = elementValue(info.b, bits);
+  });
+  bool integers = info.accumulator == AccumulatorType::S32;
+  uint64_t mask = info.accumulator == AccumulatorType::F16 ? 0xffff : ~uint64_t(0);
+  if (integers) {
+    problem.multiply();
+  } else {
+    forEachAccumulator(info, [&](unsigned r, unsigned lane, unsigned shift, unsigned index) {
+      problem.c[index] = accumulatorValue(info.accumulator, c[r][lane] >> shift & mask);
+    });
+    multiplyFloats(info, problem);
+  }
+  forEachAccumulator(info, [&](unsigned r, unsigned lane, unsigned shift, unsigned index) {
+    uint64_t bits = integers ? accumulateInteger(problem.results[index], c[r][lane], info.saturate)
+                             : accumulatorBits(info.accumulator, problem.results[index]);
+    d[r][lane] = shift ? d[r][lane] | bits << shift : bits;
+  });
 }

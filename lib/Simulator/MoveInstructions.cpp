@@ -1,11 +1,9 @@
-// Moves, selects, comparisons and permutations (PTX ISA, "Data Movement and Conversion Instructions", "Comparison and
-// Selection Instructions").
+// Moves, selects, permutations and addresses (PTX ISA, "Data Movement and Conversion Instructions", "Comparison and
+// Selection Instructions: selp").
 #include "Lanes.h"
 
-#include "tilec/Simulator/FloatFormat.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
-#include <cmath>
 
 using namespace tilec::simulator;
 
@@ -88,13 +86,14 @@ bool decodeMove(Decoder &d) {
 }
 
 //===----------------------------------------------------------------------===//
-// selp, setp
+// selp
 //===----------------------------------------------------------------------===//
 
 Flow select(Warp &warp, const Op &op, LaneMask lanes) {
   uint64_t *d = warp.lanes(op.defs[0]);
   const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
-  uint32_t condition = warp.predicate(op.predicateUses[0]);
+  // data[0]: the predicate is the number in data[1].
+  uint32_t condition = op.data[0] ? static_cast<uint32_t>(op.data[1]) : warp.predicate(op.predicateUses[0]);
   bool defined = (warp.defined(op.uses[0]) & warp.defined(op.uses[1]) & warp.defined(op.defs[0]) & lanes) == lanes;
   forLanes(lanes, [&, condition](unsigned lane) {
     bool first = condition >> lane & 1;
@@ -102,7 +101,7 @@ Flow select(Warp &warp, const Op &op, LaneMask lanes) {
     if (!defined)
       warp.setUndefinedBits(op.defs[0], lane, warp.undefinedBits(op.uses[first ? 0 : 1], lane));
   });
-  if (LaneMask missing = lanes & ~warp.definedPredicate(op.predicateUses[0]))
+  if (LaneMask missing = op.data[0] ? 0 : lanes & ~warp.definedPredicate(op.predicateUses[0]))
     warp.fault(FaultKind::UninitializedRegister, op, llvm::countr_zero(missing), "selects by an unwritten predicate");
   return Flow::Next;
 }
@@ -111,141 +110,16 @@ bool decodeSelect(Decoder &d) {
   std::optional<PtxType> type = lastType(d);
   if (!type || !decodeMap(d, *type, 2))
     return false;
-  d.usePredicate(d.operand(3));
+  const Operand &condition = d.operand(3);
+  if (condition.is(Operand::Kind::Integer)) {
+    d.op->data[0] = 1;
+    d.op->data[1] = condition.bits ? ~uint32_t(0) : 0;
+  } else {
+    d.usePredicate(condition);
+  }
   d.op->execute = select;
   d.op->manualChecks = true;
   return !d.failed();
-}
-
-struct Equal {
-  template <typename T> static bool apply(T a, T b) { return a == b; }
-};
-struct NotEqual {
-  template <typename T> static bool apply(T a, T b) { return a < b || a > b; }
-};
-struct Less {
-  template <typename T> static bool apply(T a, T b) { return a < b; }
-};
-struct LessOrEqual {
-  template <typename T> static bool apply(T a, T b) { return a <= b; }
-};
-struct Greater {
-  template <typename T> static bool apply(T a, T b) { return a > b; }
-};
-struct GreaterOrEqual {
-  template <typename T> static bool apply(T a, T b) { return a >= b; }
-};
-struct Ordered {
-  template <typename T> static bool apply(T a, T b) { return a == a && b == b; }
-};
-/// The forms with u are true where an operand is NaN.
-template <typename Negated> struct Not {
-  template <typename T> static bool apply(T a, T b) { return !Negated::apply(a, b); }
-};
-
-/// How setp combines the comparison with a predicate, and its results.
-enum Combination : uint64_t { None, CombineAnd, CombineOr, CombineXor };
-
-void storePredicates(Warp &warp, const Op &op, LaneMask lanes, uint32_t value) {
-  auto combine = [&](uint32_t comparison) {
-    uint32_t other = op.data[0] == None ? 0 : warp.predicate(op.predicateUses[0]);
-    other = op.data[1] ? ~other : other;
-    switch (op.data[0]) {
-    case CombineAnd:
-      return comparison & other;
-    case CombineOr:
-      return comparison | other;
-    case CombineXor:
-      return comparison ^ other;
-    default:
-      return comparison;
-    }
-  };
-  uint32_t results[2] = {combine(value), combine(~value)};
-  for (unsigned i = 0; i < op.predicateDefs.size(); ++i) {
-    uint32_t &d = warp.predicate(op.predicateDefs[i]);
-    d = (d & ~lanes) | (results[i] & lanes);
-  }
-}
-
-template <typename Operation, typename T> Flow compare(Warp &warp, const Op &op, LaneMask lanes) {
-  const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
-  uint32_t value = 0;
-  for (unsigned lane = 0; lane < laneCount; ++lane)
-    value |= uint32_t(Operation::apply(fromBits<T>(a[lane]), fromBits<T>(b[lane]))) << lane;
-  storePredicates(warp, op, lanes, value);
-  return Flow::Next;
-}
-
-// Half types compare as floats.
-template <typename Operation, bool isBFloat> Flow compareHalf(Warp &warp, const Op &op, LaneMask lanes) {
-  const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
-  FloatFormat format = isBFloat ? FloatFormat::BF16 : FloatFormat::F16;
-  uint32_t value = 0;
-  for (unsigned lane = 0; lane < laneCount; ++lane)
-    value |= uint32_t(Operation::apply(toDouble(format, a[lane]), toDouble(format, b[lane]))) << lane;
-  storePredicates(warp, op, lanes, value);
-  return Flow::Next;
-}
-
-template <typename Operation> Execute comparisonOf(PtxType type) {
-  bool isSigned = type.kind == PtxType::Signed;
-  if (isFloat(type))
-    return type.bits == 64                ? compare<Operation, double>
-           : type.bits == 32              ? compare<Operation, float>
-           : type.kind == PtxType::BFloat ? compareHalf<Operation, true>
-                                          : compareHalf<Operation, false>;
-  if (type.bits == 64)
-    return isSigned ? compare<Operation, int64_t> : compare<Operation, uint64_t>;
-  if (type.bits == 32)
-    return isSigned ? compare<Operation, int32_t> : compare<Operation, uint32_t>;
-  return isSigned ? compare<Operation, int16_t> : compare<Operation, uint16_t>;
-}
-
-Execute findComparison(llvm::StringRef name, PtxType type) {
-  using Finder = Execute (*)(PtxType);
-  Finder finder = llvm::StringSwitch<Finder>(name)
-                      .Case("eq", comparisonOf<Equal>)
-                      .Case("ne", isFloat(type) ? comparisonOf<NotEqual> : comparisonOf<Not<Equal>>)
-                      .Cases({"lt", "lo"}, comparisonOf<Less>)
-                      .Cases({"le", "ls"}, comparisonOf<LessOrEqual>)
-                      .Cases({"gt", "hi"}, comparisonOf<Greater>)
-                      .Cases({"ge", "hs"}, comparisonOf<GreaterOrEqual>)
-                      .Case("equ", comparisonOf<Not<NotEqual>>)
-                      .Case("neu", comparisonOf<Not<Equal>>)
-                      .Case("ltu", comparisonOf<Not<GreaterOrEqual>>)
-                      .Case("leu", comparisonOf<Not<Greater>>)
-                      .Case("gtu", comparisonOf<Not<LessOrEqual>>)
-                      .Case("geu", comparisonOf<Not<Less>>)
-                      .Case("num", comparisonOf<Ordered>)
-                      .Case("nan", comparisonOf<Not<Ordered>>)
-                      .Default(nullptr);
-  return finder ? finder(type) : nullptr;
-}
-
-bool decodeCompare(Decoder &d) {
-  std::optional<PtxType> type = lastType(d);
-  if (!type)
-    return false;
-  if (d.instruction->has("ftz") || type->packed)
-    return d.fail("the simulator does not know this form");
-  d.op->execute = findComparison(d.instruction->modifiers[0], *type);
-  const Operand &result = d.operand(0);
-  if (result.is(Operand::Kind::Pair)) {
-    d.definePredicate(result.elements[0]);
-    d.definePredicate(result.elements[1]);
-  } else {
-    d.definePredicate(result);
-  }
-  d.use(d.operand(1), *type);
-  d.use(d.operand(2), *type);
-  llvm::StringRef combination = d.oneOf({"and", "or", "xor"});
-  if (!combination.empty()) {
-    d.op->data[0] = combination == "and" ? CombineAnd : combination == "or" ? CombineOr : CombineXor;
-    d.op->data[1] = d.operand(3).negated;
-    d.usePredicate(d.operand(3));
-  }
-  return d.op->execute ? !d.failed() : d.fail("no such comparison");
 }
 
 //===----------------------------------------------------------------------===//
@@ -331,12 +205,85 @@ bool decodeMapAddress(Decoder &d) {
   d.op->execute = mapAddress;
   return decodeMap(d, {PtxType::Bits, 64, false}, 2);
 }
+
+Flow isSpace(Warp &warp, const Op &op, LaneMask lanes) {
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  uint32_t value = 0;
+  forLanes(lanes, [&](unsigned lane) {
+    uint64_t address = a[lane];
+    bool same = Block::resolve(Space::Generic, address) == op.space;
+    // data[0]: shared::cta, the block's own shared memory.
+    same &= !op.data[0] || address / sharedBlockStride == warp.block_.rank;
+    value |= LaneMask(same) << lane;
+  });
+  uint32_t &d = warp.predicate(op.predicateDefs[0]);
+  d = (d & ~lanes) | value;
+  return Flow::Next;
+}
+
+bool decodeIsSpace(Decoder &d) {
+  d.definePredicate(d.operand(0));
+  d.use(d.operand(1));
+  d.op->data[0] = !d.oneOf({"shared", "shared::cta"}).empty();
+  d.op->execute = isSpace;
+  return !d.failed() && (d.op->space != Space::Generic || d.fail("expected a space"));
+}
+
+// The block of the cluster in whose shared memory an address lies.
+Flow blockRank(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  forLanes(lanes, [&](unsigned lane) {
+    uint64_t address = a[lane];
+    if (op.space == Space::Generic)
+      Block::resolve(Space::Generic, address);
+    d[lane] = address / sharedBlockStride;
+  });
+  return Flow::Next;
+}
+
+bool decodeBlockRank(Decoder &d) {
+  d.op->execute = blockRank;
+  return decodeMap(d, {PtxType::Bits, 64, false}, 1);
+}
+
+// Clocks count the instructions of all warps; data[0]: the upper half.
+Flow readClock(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  uint64_t now = ++warp.block_.state.clock + warp.block_.state.report.instructions;
+  forLanes(lanes, [&](unsigned lane) { d[lane] = op.data[0] == 2 ? now : uint32_t(op.data[0] ? now >> 32 : now); });
+  return Flow::Next;
+}
+
+// Special registers that change while a warp runs; others are slots. Nothing if it is none of them.
+std::optional<uint64_t> clockForm(const Operand &operand) {
+  if (!operand.is(Operand::Kind::Special))
+    return std::nullopt;
+  return llvm::StringSwitch<std::optional<uint64_t>>(operand.name)
+      .Cases({"%clock", "%globaltimer_lo"}, 0)
+      .Cases({"%clock_hi", "%globaltimer_hi"}, 1)
+      .Cases({"%clock64", "%globaltimer"}, 2)
+      .Default(std::nullopt);
+}
+
+bool decodeClock(Decoder &d, uint64_t form) {
+  d.define(d.operand(0));
+  d.op->data[0] = form;
+  d.op->execute = readClock;
+  return !d.failed();
+}
+
+bool decodeAnyMove(Decoder &d) {
+  std::optional<uint64_t> clock = clockForm(d.operand(1));
+  return clock ? decodeClock(d, *clock) : decodeMove(d);
+}
 } // namespace
 
 void tilec::simulator::addMoveInstructions(InstructionTable &table) {
-  table["mov"] = decodeMove;
+  table["mov"] = decodeAnyMove;
+  table["isspacep"] = decodeIsSpace;
+  table["getctarank"] = decodeBlockRank;
   table["selp"] = decodeSelect;
-  table["setp"] = decodeCompare;
   table["prmt"] = decodePermute;
   table["cvta"] = decodeConvertAddress;
   table["mapa"] = decodeMapAddress;

@@ -3,10 +3,19 @@
 
 using namespace tilec::simulator;
 
-void tilec::simulator::fence(Warp &warp) {
-  warp.knows.join(warp.observed);
-  warp.observed = Knowledge();
-  warp.fenced = warp.knows;
+Scope tilec::simulator::scopeOf(const Instruction &instruction) {
+  return instruction.has("cta") ? Scope::Block : instruction.has("cluster") ? Scope::Cluster : Scope::Device;
+}
+
+// A fence of a scope is one of all narrower scopes too.
+void tilec::simulator::fence(Warp &warp, Scope scope) {
+  unsigned widest = static_cast<unsigned>(scope);
+  for (unsigned i = 0; i <= widest; ++i) {
+    warp.knows.join(warp.observed[i]);
+    warp.observed[i] = Knowledge();
+  }
+  for (unsigned i = 0; i <= widest; ++i)
+    warp.fenced[i] = warp.knows;
   warp.advance();
 }
 
@@ -20,20 +29,43 @@ static void observe(Knowledge &target, uint32_t ownCluster, uint32_t cluster, co
   }
 }
 
-void tilec::simulator::strongAccess(Warp &warp, uint64_t key, bool reads, bool writes, bool acquire, bool release) {
+void tilec::simulator::strongRead(Warp &warp, const StrongOperation &operation) {
   LaunchState &state = warp.block_.state;
-  uint32_t cluster = warp.block_.cluster.index;
-  auto &publishers = state.published[key];
-  if (reads)
-    for (const auto &[other, published] : publishers)
-      observe(acquire ? warp.knows : warp.observed, cluster, other, published);
-  if (!writes)
+  auto found = state.published.find(operation.key);
+  if (found == state.published.end())
     return;
-  // A write that is no read-modify-write ends the release sequences of others.
-  if (!reads)
+  uint32_t cluster = warp.block_.cluster.index;
+  // Where what is published goes: at once, or at the next fence whose scope holds both threads.
+  auto learn = [&](Scope needed, uint32_t other, const Knowledge &published) {
+    if (operation.scope >= needed)
+      observe(operation.acquire ? warp.knows : warp.observed[static_cast<unsigned>(needed)], cluster, other, published);
+  };
+  if (operation.acquire)
+    warp.meet();
+  for (const auto &[other, published] : found->second) {
+    if (other != cluster) {
+      learn(Scope::Device, other, published.device);
+      continue;
+    }
+    auto toBlock = published.blocks.find(warp.block_.linear);
+    if (toBlock != published.blocks.end())
+      learn(Scope::Block, other, toBlock->second);
+    learn(Scope::Cluster, other, published.cluster);
+  }
+}
+
+void tilec::simulator::strongWrite(Warp &warp, const StrongOperation &operation, bool readModifyWrite) {
+  auto &publishers = warp.block_.state.published[operation.key];
+  if (!readModifyWrite)
     publishers.clear();
-  publishers[cluster].join(release ? warp.knows : warp.fenced);
-  if (release)
+  LaunchState::Publication &own = publishers[warp.block_.cluster.index];
+  auto tell = [&](Scope scope, Knowledge &target) {
+    if (operation.scope >= scope)
+      target.join(operation.release ? warp.knows : warp.fenced[static_cast<unsigned>(scope)]);
+  };
+  tell(Scope::Block, own.blocks[warp.block_.linear]);
+  tell(Scope::Cluster, own.cluster);
+  tell(Scope::Device, own.device);
+  if (operation.release)
     warp.advance();
-  warp.block_.cluster.noteProgress();
 }

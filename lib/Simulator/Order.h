@@ -1,5 +1,5 @@
-// Ordering through memory: fences, and strong operations that release and acquire (PTX ISA, "Memory Consistency
-// Model").
+// Ordering through memory: fences, and strong operations that release and acquire (PTX ISA, "Memory Consistency Model",
+// release and acquire patterns).
 #ifndef TILEC_SIMULATOR_ORDER_H
 #define TILEC_SIMULATOR_ORDER_H
 
@@ -7,10 +7,20 @@
 
 namespace tilec::simulator {
 
-/// A warp's fence: what it knows may be published, what it has observed it knows.
-void fence(Warp &warp);
-/// A strong read (`reads`) and write (`writes`) of an address; `key` is the generic or shared address.
-void strongAccess(Warp &warp, uint64_t key, bool reads, bool writes, bool acquire, bool release);
+/// From the modifiers: .cta, .cluster, or else .gpu and .sys.
+Scope scopeOf(const Instruction &instruction);
+
+void fence(Warp &warp, Scope scope);
+
+struct StrongOperation {
+  uint64_t key = 0;
+  Scope scope = Scope::Device;
+  bool acquire = false, release = false;
+};
+/// What a warp learns by reading at an address.
+void strongRead(Warp &warp, const StrongOperation &operation);
+/// What it tells by writing there. A write that is no read-modify-write ends the release sequences of others.
+void strongWrite(Warp &warp, const StrongOperation &operation, bool readModifyWrite);
 
 } // namespace tilec::simulator
 

@@ -33,6 +33,8 @@ StringRef tilec::simulator::nameOf(FaultKind kind) {
     return "deadlock";
   case FaultKind::RegisterBudget:
     return "register-budget";
+  case FaultKind::SharedLifetime:
+    return "shared-lifetime";
   case FaultKind::Trap:
     return "trap";
   case FaultKind::Unsupported:

@@ -1,7 +1,7 @@
-// Launches: checking them, and running the clusters of a grid.
+// Launches: checking them, and running them.
 #include "tilec/Simulator/Simulator.h"
 
-#include "tilec/Simulator/Block.h"
+#include "Grid.h"
 #include "llvm/ADT/Twine.h"
 
 using namespace tilec::simulator;
@@ -79,26 +79,6 @@ llvm::Expected<Report> Module::run(Device &device, const Launch &launch, const O
   state.checker.checkInitialized = options.checkInitialized;
   state.checker.checkProxies = options.checkProxies;
 
-  std::array<uint32_t, 3> clusters;
-  for (unsigned i = 0; i < 3; ++i)
-    clusters[i] = launch.grid[i] / launch.cluster[i];
-  std::vector<uint32_t> order(volume(clusters));
-  for (uint32_t i = 0; i < order.size(); ++i)
-    order[i] = i;
-  if (options.schedule != Schedule::Early)
-    std::shuffle(order.begin(), order.end(), state.random);
-  uint64_t done = 0;
-  for (uint32_t index : order) {
-    std::array<uint32_t, 3> first = {index % clusters[0] * launch.cluster[0],
-                                     index / clusters[0] % clusters[1] * launch.cluster[1],
-                                     index / clusters[0] / clusters[1] * launch.cluster[2]};
-    Cluster(state, index, first).run();
-    done += volume(launch.cluster);
-    if (options.progress)
-      options.progress(done, volume(launch.grid));
-    if (report.faults().size() >= options.maximumFaults || report.contains(FaultKind::Deadlock) ||
-        report.contains(FaultKind::RegisterBudget))
-      break;
-  }
+  Grid(state).run();
   return std::move(report);
 }

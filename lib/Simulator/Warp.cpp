@@ -15,7 +15,8 @@ Warp::Warp(Block &block, const Program &program, unsigned index, LaneMask lanes,
       stamps(program.numSlots, fenceEpoch) {
   registerBudget = program.launchRegisters;
   actor = block.cluster.newActor();
-  knows.generic.raise(actor, 1);
+  // Time 1 is the start, which others may know of before they know of anything that it does.
+  knows.generic.raise(actor, 2);
   Fragment all;
   all.lanes = lanes;
   fragments.push_back(all);
@@ -44,6 +45,7 @@ Access Warp::access(const Op &op, int lane) const {
   access.site = {block_.linear, static_cast<int>(index), lane, op.source};
   access.actor = actor;
   access.time = time();
+  access.convergence = convergence;
   access.knows = &knows;
   return access;
 }
@@ -102,8 +104,11 @@ void Warp::exit(LaneMask lanes) {
     return;
   fragments.erase(fragments.begin() + active);
   active = 0;
-  if (fragments.empty())
-    block_.barriers.leave(*this);
+  if (!fragments.empty())
+    return;
+  block_.barriers.leave(*this);
+  block_.leave(*this);
+  block_.cluster.completeBarrier();
 }
 
 int Warp::choose() const {

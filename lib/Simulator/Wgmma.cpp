@@ -3,7 +3,6 @@
 
 #include "MatrixArithmetic.h"
 #include <cstring>
-#include <vector>
 
 using namespace tilec::simulator;
 
@@ -81,16 +80,6 @@ const char *WgmmaInstruction::check() const {
 }
 
 namespace {
-// Scratch of one thread of the host, so that an instruction does not allocate.
-struct Scratch {
-  std::vector<double> a, b, sums;
-};
-
-Scratch &scratch() {
-  static thread_local Scratch memory;
-  return memory;
-}
-
 // Calls use(mn, k, value) for each element of an operand in shared memory.
 template <typename F>
 void forEachElement(const MatrixDescriptor &descriptor, bool kMajor, MmaType type, unsigned extent, unsigned k,
@@ -123,25 +112,46 @@ void readRegistersA(const WgmmaInstruction &info, const WgmmaRegisters &register
 }
 
 // Register r of a thread holds row lane / 4 + 8 (r / 2 mod 2), columns 8 (r / 4) + 2 (lane mod 4) + r mod 2.
-void writeAccumulators(const WgmmaOperation &operation, const double *sums, const WgmmaRegisters &registers) {
-  const WgmmaInstruction &info = operation.instruction;
-  auto next = [&](unsigned row, unsigned column, uint64_t old) {
-    return accumulate(info.accumulator, sums[row * info.n + column], operation.accumulate ? old : 0, info.saturate);
-  };
+// Calls use(value of the register, shift, index) for each accumulator; index is that of MatrixProblem::c.
+template <typename F> void forEachAccumulator(const WgmmaInstruction &info, const WgmmaRegisters &registers, F use) {
   for (unsigned warp = 0; warp < warpCount; ++warp)
     for (unsigned r = 0; r < registers.d[warp].size(); ++r) {
       uint64_t *values = registers.d[warp][r];
       for (unsigned lane = 0; lane < laneCount; ++lane) {
         unsigned row = 16 * warp + lane / 4, column = 2 * (lane % 4);
         if (info.accumulator == AccumulatorType::F16) {
-          row += 8 * (r % 2), column += 8 * (r / 2);
-          uint64_t low = next(row, column, values[lane] & 0xffff);
-          values[lane] = low | next(row, column + 1, values[lane] >> 16 & 0xffff) << 16;
-          continue;
+          size_t index = size_t(row + 8 * (r % 2)) * info.n + column + 8 * (r / 2);
+          use(values[lane], 0, index);
+          use(values[lane], 16, index + 1);
+        } else {
+          use(values[lane], 0, size_t(row + 8 * (r / 2 % 2)) * info.n + column + 8 * (r / 4) + r % 2);
         }
-        values[lane] = next(row + 8 * (r / 2 % 2), column + 8 * (r / 4) + r % 2, values[lane]);
       }
     }
+}
+
+void multiplyIntegers(const WgmmaOperation &operation, MatrixProblem &problem, const WgmmaRegisters &registers) {
+  problem.multiply();
+  forEachAccumulator(operation.instruction, registers, [&](uint64_t &value, unsigned, size_t index) {
+    value = accumulateInteger(problem.results[index], operation.accumulate ? value : 0, operation.instruction.saturate);
+  });
+}
+
+void multiplyFloats(const WgmmaOperation &operation, MatrixProblem &problem, const WgmmaRegisters &registers) {
+  const WgmmaInstruction &info = operation.instruction;
+  bool narrow = bitsOf(info.a) == 8, half = info.accumulator == AccumulatorType::F16;
+  constexpr unsigned narrowBits = 13, wideBits = 25, mantissa = 23;
+  problem.fractionBits = narrow ? narrowBits : wideBits;
+  if (operation.accumulate)
+    forEachAccumulator(info, registers, [&](uint64_t value, unsigned shift, size_t index) {
+      problem.c[index] = accumulatorValue(info.accumulator, half ? value >> shift & 0xffff : value);
+    });
+  problem.multiplyAligned(0, problem.k);
+  forEachAccumulator(info, registers, [&](uint64_t &value, unsigned shift, size_t index) {
+    double sum = problem.results[index];
+    uint64_t bits = accumulatorBits(info.accumulator, half ? sum : cutOff(sum, narrow ? narrowBits : mantissa));
+    value = shift ? value | bits << shift : bits;
+  });
 }
 } // namespace
 
@@ -149,20 +159,21 @@ void tilec::simulator::executeWgmma(const WgmmaOperation &operation, SharedReade
                                     const WgmmaRegisters &registers) {
   const WgmmaInstruction &info = operation.instruction;
   unsigned k = info.k(), n = info.n;
-  Scratch &memory = scratch();
-  memory.a.resize(rowCount * k);
-  memory.b.resize(k * n);
-  memory.sums.resize(rowCount * n);
+  static thread_local MatrixProblem problem;
+  problem.resize(rowCount, n, k);
+  problem.typeA = info.a, problem.typeB = info.b, problem.accumulator = info.accumulator;
   if (info.registersA)
-    readRegistersA(info, registers, memory.a.data());
+    readRegistersA(info, registers, problem.a.data());
   else
     forEachElement(MatrixDescriptor::decode(operation.descriptorA), !info.transposeA, info.a, rowCount, k, read,
-                   [&](unsigned m, unsigned i, double value) { memory.a[m * k + i] = value; });
+                   [&](unsigned m, unsigned i, double value) { problem.a[m * k + i] = value; });
   forEachElement(MatrixDescriptor::decode(operation.descriptorB), !info.transposeB, info.b, n, k, read,
-                 [&](unsigned column, unsigned i, double value) { memory.b[i * n + column] = value; });
+                 [&](unsigned column, unsigned i, double value) { problem.b[i * n + column] = value; });
   if (info.negateA != info.negateB)
-    for (double &value : memory.a)
+    for (double &value : problem.a)
       value = -value;
-  multiplyMatrices(memory.a.data(), memory.b.data(), memory.sums.data(), rowCount, n, k);
-  writeAccumulators(operation, memory.sums.data(), registers);
+  if (info.accumulator == AccumulatorType::S32)
+    multiplyIntegers(operation, problem, registers);
+  else
+    multiplyFloats(operation, problem, registers);
 }

@@ -24,8 +24,10 @@ using LaneMask = uint32_t;
 class AsyncOperation {
 public:
   virtual ~AsyncOperation() = default;
-  /// Does the work: reads what it reads and writes what it writes, now. `access` is the operation's own actor and what
-  /// it knew when it was submitted.
+  /// Takes what it reads, at a moment of its own; cp.async.bulk.wait_group.read waits for that alone. Called once.
+  virtual void readSources(const Access &) {}
+  /// Does the rest of the work: reads what it has not read and writes what it writes, now. `access` is the operation's
+  /// own actor and what it knew when it was submitted.
   virtual void complete(const Access &access) = 0;
 };
 
@@ -59,6 +61,8 @@ public:
   /// Completes all but the newest `pending` groups of each lane, and makes the warp know of them. `pending` -1 stands
   /// for cp.async.wait_all: uncommitted operations too.
   void wait(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending);
+  /// Waits only until they have read their sources.
+  void waitForReads(Warp &warp, AsyncQueue queue, LaneMask lanes, int pending);
 
   /// Completes one operation if there is any that may complete by itself.
   bool completeOne();
@@ -74,19 +78,24 @@ private:
     bool ordered;
     /// Of each lane, from 0.
     std::array<uint32_t, 32> group;
-    Access access;
+    /// Of the writes, and of the reads of sources, which have an actor of their own.
+    Access access, readAccess;
+    bool sourcesRead = false;
     Knowledge knows;
     std::unique_ptr<AsyncOperation> operation;
   };
   /// A queue of a warp: groups closed by each lane, its actor.
   struct Queue {
     std::array<uint32_t, 32> closed{};
-    Actor actor = 0;
+    Actor actor = 0, reader = 0;
   };
   Queue &queueOf(Warp &warp, AsyncQueue queue);
   Time nextTime(Actor actor);
   bool mayComplete(size_t index) const;
   void complete(size_t index);
+  static void readSources(Entry &entry);
+  /// Whether a wait of these lanes that leaves `pending` groups stands for the entry.
+  static bool isDue(const Entry &entry, const Queue &queue, LaneMask lanes, int pending);
 
   Cluster &cluster;
   Schedule schedule;

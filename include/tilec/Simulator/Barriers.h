@@ -15,6 +15,8 @@ class Warp;
 struct NamedBarrier {
   unsigned arrived = 0, expected = 0;
   uint64_t phase = 0;
+  /// bar.red: threads of this phase whose predicate holds and all that were asked, then those of the last phase.
+  unsigned holds = 0, asked = 0, lastHolds = 0, lastAsked = 0;
   /// What those who arrived in this phase know, and what was known when the last phase completed.
   Knowledge gathering, completed;
 };
@@ -65,6 +67,7 @@ private:
   std::map<uint32_t, Mbarrier> table;
 };
 
+/// barrier.cluster; counts threads.
 struct ClusterBarrier {
   unsigned arrived = 0;
   uint64_t phase = 0;

@@ -25,10 +25,17 @@ struct LaunchState {
   Report &report;
   AccessChecker checker;
   std::mt19937_64 random;
-  /// What releases at an address have published, with the cluster that did.
-  std::map<uint64_t, std::map<uint32_t, Knowledge>> published;
+  /// What strong writes at an address have published, by the cluster that did: to everybody, to the cluster, and to
+  /// single blocks of it.
+  struct Publication {
+    Knowledge device, cluster;
+    std::map<uint32_t, Knowledge> blocks;
+  };
+  std::map<uint64_t, std::map<uint32_t, Publication>> published;
   /// Instructions since something happened that others can see.
   uint64_t idle = 0;
+  /// Reads of clocks, which are all different.
+  uint64_t clock = 0;
 };
 
 class Block {
@@ -46,6 +53,8 @@ public:
   static Space resolve(Space space, uint64_t &address);
   /// The 128 bytes of a tensor map at a generic address (parameter, constant or global memory); null if there are none.
   const uint8_t *tensorMapBytes(uint64_t address);
+  /// A warp has ended. With the last one the block ends: whatever else touches its shared memory must be over.
+  void leave(Warp &warp);
 
   Cluster &cluster;
   LaunchState &state;
@@ -63,15 +72,34 @@ public:
   int64_t registersFree = 0;
 
 private:
+  /// The last access of an actor that is no warp of the block.
+  struct Visit {
+    Time time = 0;
+    Site site;
+  };
   MemoryRegion *locate(const Access &access, Space &space, uint64_t &address, unsigned bytes, unsigned alignment);
+  void noteVisit(const Access &access);
+  void reportVisit(const Site &site, const char *what);
+
+  Actor firstActor = 0;
+  std::map<Actor, Visit> visits;
+  /// What its warps knew when they ended.
+  VectorClock knownAtEnd;
+  bool ended = false;
 };
 
-/// Blocks that run together, with the clocks of their actors.
+/// Blocks of a cluster, with the clocks of their actors.
 class Cluster {
 public:
   Cluster(LaunchState &state, uint32_t index, std::array<uint32_t, 3> firstBlock);
-  /// Runs to the end or to a deadlock, which is reported.
-  void run();
+
+  enum class Advance : uint8_t { Ran, Waits, Done };
+  /// Lets every warp that can go on run for a while. Waits: none can, and nothing is in flight that could change that.
+  Advance advance();
+  /// Reports who waits for what; `outside` says what is to be known about the other clusters.
+  void reportHang(const std::string &outside);
+  /// Completes the phase of the barrier if all threads that have not ended have arrived.
+  void completeBarrier();
 
   Actor newActor() { return nextActor++; }
   /// The block whose shared memory holds a shared::cluster address, or null.
@@ -88,7 +116,8 @@ public:
 
 private:
   bool runRound();
-  void reportDeadlock();
+  bool finished() const;
+  std::string describeWait(const Warp &warp, const Fragment &fragment) const;
   Actor nextActor = 0;
 };
 

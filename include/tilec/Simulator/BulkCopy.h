@@ -28,8 +28,12 @@ struct TransferPiece {
 void forEachPiece(const TensorMap &map, llvm::ArrayRef<int32_t> coordinates, uint32_t shared,
                   llvm::function_ref<void(const TransferPiece &)> use);
 
-/// Null, or why the transfer is not allowed: alignment of shared memory, number of coordinates.
+/// Null, or why the transfer is not allowed: alignment of shared memory and of the first coordinate, number of
+/// coordinates.
 const char *checkTransfer(const TensorMap &map, llvm::ArrayRef<int32_t> coordinates, uint32_t shared);
+
+/// Whether a store may begin here: no coordinate is negative.
+bool isStorePlace(llvm::ArrayRef<int32_t> coordinates);
 
 /// What loads write outside the tensor: zeros, or NaN of the map's type.
 void fillOutside(const TensorMap &map, uint8_t *bytes, unsigned count);

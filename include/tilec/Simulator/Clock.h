@@ -60,14 +60,30 @@ struct Knowledge {
 
 enum class Proxy : uint8_t { Generic, Async };
 
+/// Of strong operations and fences (PTX ISA, "Scope"); .gpu and .sys are one here.
+enum class Scope : uint8_t { Block, Cluster, Device };
+constexpr unsigned scopeCount = 3;
+
 /// Who touches memory, for the checks.
 struct Access {
   Site site;
   Actor actor = 0;
   Time time = 0;
+  /// Grows where the lanes of a warp meet: what lanes do in between is not ordered.
+  uint32_t convergence = 0;
   Proxy proxy = Proxy::Generic;
-  /// Atomics and strong operations do not race with each other.
+  /// Strong operations do not race with each other if their scopes hold both threads (PTX ISA, "Morally strong
+  /// operations").
   bool atomic = false;
+  Scope scope = Scope::Device;
+  /// An operation on an mbarrier object, which both proxies may touch.
+  bool mbarrier = false;
+  /// A strong store, which is no read-modify-write.
+  bool strongStore = false;
+  /// A plain read whose value a compare-and-swap at the same address checks: it may see an old value.
+  bool guess = false;
+  /// The operation may still run when the threads that started it have ended.
+  bool mayOutlive = false;
   const Knowledge *knows = nullptr;
 };
 

@@ -70,7 +70,9 @@ using InstructionTable = llvm::StringMap<DecodeFunction>;
 
 // One function a file of instructions.
 void addIntegerInstructions(InstructionTable &table);
+void addExtendedIntegerInstructions(InstructionTable &table); // sad, dp4a, bfind, addc, ...
 void addFloatInstructions(InstructionTable &table);
+void addComparisonInstructions(InstructionTable &table); // setp, set, testp, slct
 void addMoveInstructions(InstructionTable &table);
 void addConversionInstructions(InstructionTable &table);
 void addControlInstructions(InstructionTable &table);
@@ -82,6 +84,7 @@ void addMbarrierInstructions(InstructionTable &table);
 void addMatrixInstructions(InstructionTable &table); // ldmatrix, stmatrix, mma
 void addWgmmaInstructions(InstructionTable &table);  // wgmma.*
 void addCopyInstructions(InstructionTable &table);   // cp.async.*, cp.reduce.async.*, prefetch.tensormap
+void addRemoteInstructions(InstructionTable &table); // st.async, red.async
 
 } // namespace tilec::simulator
 

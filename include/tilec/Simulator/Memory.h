@@ -7,6 +7,7 @@
 
 #include "tilec/Simulator/Clock.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <memory>
 
 namespace tilec::simulator {
@@ -25,7 +26,7 @@ using RecordId = uint32_t;
 constexpr RecordId hostRecord = 1;
 
 struct ByteShadow {
-  /// A record, or a set of records of one instruction that wrote the same value.
+  /// A record, or a set of strong stores of one value.
   RecordId writer = 0;
   /// 0, a record, or a set of records (highest bit).
   RecordId readers = 0;
@@ -39,8 +40,10 @@ struct AccessRecord {
   uint32_t cluster = 0;
   Actor actor = 0;
   Proxy proxy = Proxy::Generic;
-  bool atomic = false;
+  bool atomic = false, mbarrier = false, strongStore = false, guess = false;
+  Scope scope = Scope::Device;
   Time time = 0;
+  uint32_t convergence = 0;
   Site site;
 };
 
@@ -65,7 +68,7 @@ public:
   bool checkRaces = true, checkInitialized = true, checkProxies = true;
 
   void read(MemoryRegion &region, uint64_t offset, unsigned count, const Access &access, FaultKind race);
-  /// `data`: what is about to be written. Writing the value that is there already is no race.
+  /// `data`: what is about to be written. Lanes of one instruction may write one value to a byte.
   void write(MemoryRegion &region, uint64_t offset, unsigned count, const uint8_t *data, const Access &access,
              FaultKind race);
   /// Marks bytes as written by the host.
@@ -76,7 +79,6 @@ public:
 private:
   RecordId record(const Access &access);
   RecordId addReader(RecordId readers, RecordId reader, const Access &access);
-  RecordId addWriter(RecordId writers, RecordId writer);
   bool ordered(const AccessRecord &before, const Access &access) const;
 
   enum class Relation : uint8_t { Fine, Unordered, OtherLane, OtherProxy };
@@ -90,7 +92,12 @@ private:
   };
   Relation relate(RecordId id, uint8_t lane, const Access &access, bool needsProxyFence, bool oneReads) const;
   void report(Relation relation, RecordId id, uint8_t lane, const Conflict &conflict);
-  void checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool any);
+  RecordId addWriter(RecordId writers, RecordId writer);
+  bool morallyStrong(const AccessRecord &before, const Access &access) const;
+  bool repeatsStrongStores(const ByteShadow &shadow, const Access &access) const;
+  void checkWriters(const ByteShadow &shadow, const Conflict &conflict, bool reads);
+  void forEachReader(const ByteShadow &shadow, RecordId own, llvm::function_ref<void(RecordId)> use) const;
+  void exemptReaders(const ByteShadow &shadow, RecordId own, const Access &access);
   void checkReaders(const ByteShadow &shadow, RecordId own, const Conflict &conflict);
   void reportUninitialized(const MemoryRegion &region, uint64_t offset, const Access &access);
 

@@ -6,10 +6,13 @@
 //   C and D    hold row g + 8 (r div 2), column 2 t + r mod 2; two f16 accumulators in a register are columns 2 t, 2 t
 //   + 1.
 //
-// Products are exact and summed in double precision together with the accumulator, rounded once to nearest. The
-// hardware aligns and cuts off addends instead (its result is off by less than 2^-22 of the largest addend for 16-bit
-// types and tf32, 2^-12 for 8-bit floats on Hopper). f64 is fused multiply-adds in the order of k; integers wrap or
-// saturate.
+// Sums are those of an H200, bit for bit (docs/simulator-probe.md; the rules were found by comparing models with its
+// results on random operands, and the probe compares them again). Products are exact. The addends of one instruction, c
+// among them, are aligned to the largest exponent (of a product: the sum of its factors' exponents) and cut off behind
+// 25 bits of fraction; their sum is cut off to f32, or rounded to nearest for f16. wgmma of 8-bit floats keeps 13 bits
+// of fraction, in the sum and in an f32 result; mma.sync of 8-bit floats converts to f16 and makes two products, bytes
+// 0 and 1 of every register first, from zero, and adds c in f32 to nearest. f64 is fused multiply-adds in the order of
+// k; integers wrap or saturate.
 #ifndef TILEC_SIMULATOR_MMA_H
 #define TILEC_SIMULATOR_MMA_H
 

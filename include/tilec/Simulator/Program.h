@@ -59,6 +59,9 @@ struct Op {
   template <typename T> const T &as() const { return static_cast<const T &>(*payload); }
 };
 
+/// Op::data[0] of a plain load from an address to which a compare-and-swap of the kernel goes.
+constexpr uint64_t guessOfCompareAndSwap = 1;
+
 struct Program {
   const PtxModule *module = nullptr;
   const PtxKernel *kernel = nullptr;

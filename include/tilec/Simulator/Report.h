@@ -25,6 +25,8 @@ enum class FaultKind : uint8_t {
   BarrierMisuse,
   Deadlock,
   RegisterBudget,
+  /// Shared memory of a block that may not have begun or may have ended.
+  SharedLifetime,
   Trap,
   Unsupported
 };
@@ -66,6 +68,11 @@ public:
   bool contains(FaultKind kind) const;
   /// "ptx:12 (gemm.tile:7): shared-memory race: ..."
   std::string text(const PtxModule &module) const;
+
+  /// What would be a fault but for a rule with a name (docs/simulator.md, "Exemptions"): how often, at which
+  /// instruction.
+  void exempt(const char *rule, const Instruction *instruction) { ++exemptions[{rule, instruction}]; }
+  std::map<std::pair<std::string, const Instruction *>, uint64_t> exemptions;
 
   std::map<const Instruction *, LineCounts> counts;
   uint64_t instructions = 0;

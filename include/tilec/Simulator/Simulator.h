@@ -32,6 +32,9 @@ struct Options {
   bool checkRaces = true, checkInitialized = true, checkProxies = true;
   /// Counts of bank conflicts and sectors.
   bool count = false;
+  /// The most blocks that run at once, so that one may wait for another: one for each multiprocessor of an H200. Blocks
+  /// are added while those that run wait for memory that nobody changes.
+  unsigned residentBlocks = 132;
   /// Warp instructions without any progress elsewhere after which a launch is given up as hanging.
   uint64_t maximumInstructions = 50000000;
   /// Faults after which a launch ends.

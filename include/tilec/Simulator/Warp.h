@@ -75,20 +75,35 @@ public:
 
   /// What this warp knows, and its own time.
   Knowledge knows;
-  /// What it knew at its last fence, and what relaxed atomics have read that the next fence makes known (PTX ISA,
-  /// "Memory Consistency Model", release and acquire patterns).
-  Knowledge fenced, observed;
+  /// What it knew at its last fence of each scope or a wider one, and what relaxed atomics have read that the next
+  /// fence of the scope makes known (PTX ISA, "Memory Consistency Model", release and acquire patterns).
+  std::array<Knowledge, scopeCount> fenced, observed;
   Actor actor = 0;
   Time time() const { return knows.generic[actor]; }
+  /// Behind every point where others may learn what the warp knows: what it does later is not part of that.
   void advance() { knows.generic.raise(actor, time() + 1); }
+  /// The lanes have met, by a barrier or by what one has released and the others have acquired.
+  void meet() {
+    ++convergence;
+    advance();
+  }
+  uint32_t convergence = 0;
 
   Block &block_;
   const Program &program;
   const unsigned index;
   /// Of lane 0.
   const unsigned firstThread;
-  /// The phase of the cluster's barrier at this warp's last arrival.
-  uint64_t clusterPhase = 0;
+  /// The phase of the cluster's barrier at each lane's last arrival, from 1; 0: it has waited.
+  std::array<uint64_t, laneCount> clusterPhase{};
+  /// CC.CF of the lanes (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
+  LaneMask carry = 0;
+  /// The last strong read, for reports of hangs.
+  struct Poll {
+    const Op *op = nullptr;
+    uint64_t address = 0, value = 0;
+  };
+  Poll lastPoll;
   /// setmaxnreg: registers of a thread now.
   unsigned registerBudget = 0;
   std::vector<uint8_t> local;

@@ -155,7 +155,9 @@ void localLoad(Lowering &lowering, tilegpu::LocalLoadOp op) {
   lowering.set(op.getResult(), std::move(results));
 }
 
-// Every thread of the group writes zeros to elements of the absent positions, in turn.
+// Every thread of the group writes zeros to elements of the absent positions, in turn. Groups that share the slot write
+// the same zeros at the same time: the stores are strong, so that they do not race with each other (PTX ISA, "Morally
+// strong operations").
 void zeroTail(Lowering &lowering, tilegpu::ZeroTailOp op) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
@@ -189,9 +191,11 @@ void zeroTail(Lowering &lowering, tilegpu::ZeroTailOp op) {
         rest = arith::DivUIOp::create(builder, loc, rest, lowering.constant32(shape[d]));
       }
       Type type = builder.getIntegerType(8 * tilegpu::elementBytes(op.getTarget().getType().getElementType()));
-      SharedScratch scratch(lowering, lowering.constant32(0), type);
       Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0));
-      scratch.storeAt(zero, lowering.sharedElement(buffer, coordinates));
+      Value address = Ptx(builder, loc).sharedPointer(lowering.sharedElement(buffer, coordinates));
+      LLVM::StoreOp::create(builder, loc, zero, address, /*alignment=*/type.getIntOrFloatBitWidth() / 8,
+                            /*isVolatile=*/false, /*isNonTemporal=*/false, /*isInvariantGroup=*/false,
+                            LLVM::AtomicOrdering::monotonic, "block");
     }
     if (op.getAsyncProxy())
       Ptx(builder, loc).fenceProxyAsync();
