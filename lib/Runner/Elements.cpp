@@ -40,19 +40,29 @@ static FloatFormat formatOf(const ElementType &type) {
   }
 }
 
+// f32 is what the host has, bf16 its upper half.
+static double decodeFloat(const ElementType &type, uint64_t bits) {
+  FloatFormat format = formatOf(type);
+  if (format == FloatFormat::F32 || format == FloatFormat::BF16)
+    return llvm::bit_cast<float>(static_cast<uint32_t>(format == FloatFormat::F32 ? bits : bits << 16));
+  return toDouble(format, bits);
+}
+
+int64_t tilec::runner::decodeInteger(const ElementType &type, const uint8_t *bytes) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, bytes, type.bytes);
+  unsigned shift = type.kind == ElementType::Signed ? 64 - 8 * type.bytes : 0;
+  return static_cast<int64_t>(bits << shift) >> shift;
+}
+
 double tilec::runner::decodeElement(const ElementType &type, const uint8_t *bytes) {
   uint64_t bits = 0;
   std::memcpy(&bits, bytes, type.bytes);
-  switch (type.kind) {
-  case ElementType::Float:
-    return toDouble(formatOf(type), bits);
-  case ElementType::Signed: {
-    unsigned shift = 64 - 8 * type.bytes;
-    return static_cast<double>(static_cast<int64_t>(bits << shift) >> shift);
-  }
-  default:
-    return static_cast<double>(bits);
-  }
+  if (type.kind == ElementType::Float)
+    return decodeFloat(type, bits);
+  if (type.kind == ElementType::Signed)
+    return static_cast<double>(decodeInteger(type, bytes));
+  return static_cast<double>(bits);
 }
 
 void tilec::runner::encodeInteger(const ElementType &type, int64_t value, uint8_t *bytes) {

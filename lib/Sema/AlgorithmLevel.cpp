@@ -125,7 +125,7 @@ void Analyzer::bindImplicitAxes(llvm::ArrayRef<ast::Identifier> names, const ast
       for (auto [i, index] : llvm::enumerate(leftIndices))
         if (isBare(index) && i < leftTensor->shape.size())
           uses.push_back({leftTensor->shape[i], index->range});
-    forEach(value, [&](const ast::Expr *expr) {
+    auto useOf = [&](const ast::Expr *expr) {
       const auto *access = llvm::dyn_cast<ast::IndexExpr>(expr);
       const auto *base = access ? llvm::dyn_cast<ast::NameExpr>(access->base) : nullptr;
       const Symbol *symbol = base ? find(base->name.name) : nullptr;
@@ -137,7 +137,10 @@ void Analyzer::bindImplicitAxes(llvm::ArrayRef<ast::Identifier> names, const ast
         else if (symbol->kind == SymbolKind::AlgorithmLet && i < symbol->letAxes.size())
           uses.push_back({symbol->letAxes[i]->upper, access->indices[i]->range});
       }
-    });
+    };
+    for (const ast::Expr *index : leftIndices)
+      forEach(index, useOf);
+    forEach(value, useOf);
     Symbol *symbol = declare(name, SymbolKind::Axis);
     Axis *axis = createAxis(AxisKind::Implicit, name);
     symbol->axis = axis;

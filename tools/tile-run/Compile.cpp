@@ -59,6 +59,10 @@ Expected<CompiledKernels> tilec::compileKernels(const TileRunOptions &options, c
     command.push_back("-D");
     command.push_back(define);
   }
+  for (const std::string &importFolder : options.importFolders) {
+    command.push_back("-I");
+    command.push_back(importFolder);
+  }
   SmallVector<StringRef, 16> arguments(command.begin(), command.end());
   std::string message;
   int result = sys::ExecuteAndWait(tilec, arguments, std::nullopt, {}, 0, 0, &message);

@@ -10,8 +10,8 @@ using llvm::StringRef;
 namespace {
 /// Options of the form NAME=VALUE, as written.
 struct RawOptions {
-  std::vector<std::string> positional, outputs, references, strides, shapes, offsets;
-  std::string schedule = "late";
+  std::vector<std::string> positional, outputs, checks, strides, shapes, offsets;
+  std::string checkElements, schedule = "late";
   bool noChecks = false;
 };
 } // namespace
@@ -25,6 +25,10 @@ static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &ra
   app.add_option("--kernel", options.kernel, "The kernel, where the file has several")->type_name("NAME")->group(group);
   app.add_option("-D", options.defines, "A constant of the kernels")
       ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("-I", options.importFolders, "A folder where imports are looked for")
+      ->type_name("DIR")
       ->allow_extra_args(false)
       ->group(group);
   app.add_option("--arch", options.arch, "The architecture; sm_90a in the simulator, else that of the card")
@@ -60,9 +64,15 @@ static void addResultOptions(CLI::App &app, TileRunOptions &options, RawOptions 
       ->allow_extra_args(false)
       ->group(group);
   app.add_flag("--decode", options.decode, "Write bf16 and f8 as float32 instead of their bits")->group(group);
-  app.add_option("--check", raw.references, "Compare a result with an array")
-      ->type_name("[NAME=]FILE.npy")
+  app.add_option("--check", raw.checks,
+                 "Compare results: with an array ([NAME=]FILE.npy), with an expression in the language "
+                 "('C[m, n] = sum[k](A[m, k] * B[n, k])'), or with the statements of a file (@FILE)")
+      ->type_name("REFERENCE")
       ->allow_extra_args(false)
+      ->group(group);
+  app.add_option("--check-elements", raw.checkElements,
+                 "Elements that an expression is evaluated for: a number or all; without it as many as take seconds")
+      ->type_name("N")
       ->group(group);
   app.add_option("--rtol", options.relative, "Allowed error relative to the reference")->type_name("X")->group(group);
   app.add_option("--atol", options.absolute, "Allowed error relative to the reference's root mean square")
@@ -86,6 +96,14 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
       ->check(CLI::PositiveNumber)
       ->group(group);
   app.add_flag("--report", options.report, "Print the simulator's counts by source line")->group(group);
+  app.add_option("--report-json", options.reportFile, "Write the counts by source line and by PTX line as JSON")
+      ->type_name("FILE")
+      ->group(group);
+  app.add_option("--report-fail", options.reportFail, "Fail if a count is not 0, such as bank-conflicts")
+      ->type_name("COUNT")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
   app.add_flag("--no-checks", raw.noChecks, "Do not look for races, missing fences and uninitialised memory")
       ->group(group);
   app.add_flag("-q,--quiet", options.quiet, "Print nothing but faults and errors")->group(group);
@@ -119,7 +137,30 @@ static std::pair<StringRef, StringRef> splitPair(StringRef text) {
 // `x.npy` or `C=x.npy`
 static std::pair<std::string, std::string> splitFile(StringRef text) {
   auto [name, value] = text.split('=');
+  require(!name.empty(), "`" + text.str() + "` is not of the form NAME=FILE.npy");
   return value.empty() ? std::pair(std::string(), text.str()) : std::pair(name.str(), value.str());
+}
+
+// A file, or an expression, which has subscripts.
+static CheckOption parseCheck(StringRef text) {
+  text = text.trim();
+  if (text.consume_front("@"))
+    return {CheckOption::ExpressionFile, "", text.str()};
+  if (!text.ends_with(".npy") && text.contains('['))
+    return {CheckOption::Expression, "", text.str()};
+  require(text.ends_with(".npy") || text.contains('/') || !text.contains(' '),
+          "`" + text.str() + "` is neither a file nor an expression such as 'C[m, n] = A[m, n] + B[m, n]'");
+  auto [name, path] = splitFile(text);
+  return {CheckOption::Array, name, path};
+}
+
+static std::optional<int64_t> parseCheckElements(StringRef text) {
+  int64_t count = 0;
+  if (text.empty())
+    return std::nullopt;
+  require(text == "all" || (!text.getAsInteger(10, count) && count > 0),
+          "--check-elements: `" + text.str() + "` is neither a number nor `all`");
+  return count;
 }
 
 static void finish(TileRunOptions &options, const RawOptions &raw) {
@@ -143,10 +184,11 @@ static void finish(TileRunOptions &options, const RawOptions &raw) {
     options.arguments.offsets[splitPair(text).first.str()] = parseList(splitPair(text).second).front();
   for (StringRef text : raw.outputs)
     options.outputs.push_back(splitFile(text));
-  for (StringRef text : raw.references)
-    options.references.push_back(splitFile(text));
+  for (StringRef text : raw.checks)
+    options.checks.push_back(parseCheck(text));
+  options.checkElements = parseCheckElements(raw.checkElements);
   options.arguments.seed = options.seed;
-  options.checks = !raw.noChecks;
+  options.looksForFaults = !raw.noChecks;
   options.schedule = raw.schedule == "early"    ? simulator::Schedule::Early
                      : raw.schedule == "random" ? simulator::Schedule::Random
                                                 : simulator::Schedule::Late;

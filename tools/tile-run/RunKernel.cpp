@@ -2,8 +2,10 @@
 #include "RunKernel.h"
 
 #include "Compile.h"
+#include "Results.h"
 #include "tilec/Runner/Counts.h"
 #include "tilec/Runner/CudaDevice.h"
+#include "tilec/Runner/Progress.h"
 #include "tilec/Runner/PtxTest.h"
 #include "tilec/Runner/Session.h"
 #include "tilec/Runner/SimulatorDevice.h"
@@ -19,39 +21,36 @@ using namespace llvm;
 
 namespace {
 
-constexpr int success = 0, failure = 1;
-
 class Run {
 public:
-  Run(const TileRunOptions &options, const char *program) : options(options), program(program) {}
+  Run(const TileRunOptions &given, const char *program)
+      : options(given), program(program), console(options.quiet), results(options, console) {}
   int run();
 
 private:
-  int fail(const Twine &message, int status = failure);
-  int fail(Error error, int status = failure) { return fail(toString(std::move(error)), status); }
-  raw_ostream &note() { return options.quiet ? nulls() : outs(); }
+  int fail(const Twine &message, int status = failure) { return console.fail(message, status); }
+  int fail(Error error, int status = failure) { return console.fail(std::move(error), status); }
+  raw_ostream &note() { return console.note(); }
 
   int openDevice();
   Expected<const json::Object *> findKernel() const;
   int runTest();
   int runSeeds(const json::Object &kernel, Arguments &arguments);
-  int runOnce(Session &session, uint64_t seed);
+  int runOnce(Session &session, const Arguments &arguments, uint64_t seed);
   int reportFaults();
-  int useResults(Session &session);
-  int check(StringRef name, const HostTensor &result, StringRef path);
+  void takeOutputs(const json::Object &kernel);
   void describe(const LaunchPlan &plan, double seconds);
-  void show(StringRef name, const HostTensor &tensor);
   int bench(Session &session);
   simulator::Options simulatorOptions();
-  void progress(uint64_t done, uint64_t all);
 
-  const TileRunOptions &options;
+  TileRunOptions options;
   const char *program;
+  Console console;
+  Results results;
   CompiledKernels kernels;
   std::unique_ptr<Device> device;
   SimulatorDevice *simulated = nullptr;
   CudaDevice *gpu = nullptr;
-  std::chrono::steady_clock::time_point started, lastProgress;
 };
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
@@ -60,31 +59,15 @@ double secondsSince(std::chrono::steady_clock::time_point start) {
 
 } // namespace
 
-int Run::fail(const Twine &message, int status) {
-  outs().flush();
-  if (!message.isTriviallyEmpty() && !message.str().empty())
-    errs() << "tile-run: error: " << message << "\n";
-  return status;
-}
-
 //===----------------------------------------------------------------------===//
 // Devices
 //===----------------------------------------------------------------------===//
-
-// One line after three seconds, then one every ten.
-void Run::progress(uint64_t done, uint64_t all) {
-  if (options.quiet || secondsSince(started) < 3 || secondsSince(lastProgress) < 10)
-    return;
-  lastProgress = std::chrono::steady_clock::now();
-  errs() << format("tile-run: %llu of %llu blocks, %.0f s\n", static_cast<unsigned long long>(done),
-                   static_cast<unsigned long long>(all), secondsSince(started));
-}
 
 simulator::Options Run::simulatorOptions() {
   simulator::Options result;
   result.seed = options.seed;
   result.schedule = options.schedule;
-  result.checkRaces = result.checkInitialized = result.checkProxies = options.checks;
+  result.checkRaces = result.checkInitialized = result.checkProxies = options.looksForFaults;
   result.count = options.report;
   return result;
 }
@@ -194,87 +177,6 @@ void Run::describe(const LaunchPlan &plan, double seconds) {
     note() << "ran on " << gpu->name() << "\n";
 }
 
-// The first elements of the last dimension.
-void Run::show(StringRef name, const HostTensor &tensor) {
-  constexpr int64_t most = 6;
-  int64_t count = std::min(tensor.size(), most);
-  if (!tensor.shape.empty())
-    count = std::min(count, tensor.shape.back());
-  note() << name << ": " << tensor.type->name << "[";
-  interleaveComma(tensor.shape, note());
-  note() << "]";
-  for (int64_t i = 0; i < count; ++i) {
-    double value = tensor.value(i);
-    note() << (i ? ", " : " = ") << format("%g", std::isnan(value) ? std::abs(value) : value);
-  }
-  note() << (count < tensor.size() ? ", ...\n" : "\n");
-}
-
-static std::string position(ArrayRef<int64_t> shape, int64_t at) {
-  std::string text;
-  for (int64_t extent : reverse(shape)) {
-    text.insert(0, std::to_string(at % extent) + (text.empty() ? "" : ", "));
-    at /= extent;
-  }
-  return text;
-}
-
-int Run::check(StringRef name, const HostTensor &result, StringRef path) {
-  Expected<interpreter::NpyArray> array = interpreter::readNpy(path);
-  if (!array)
-    return fail(array.takeError());
-  if (array->shape != result.shape)
-    return fail("`" + path + "` has another shape than `" + name + "`");
-  // A reference of higher precision stays one.
-  bool precise = result.type->kind == ElementType::Float && array->type == "f8";
-  Expected<HostTensor> reference = convertArray(precise ? *cantFail(findElementType("f64")) : *result.type, *array);
-  if (!reference)
-    return fail("`" + path + "`: " + toString(reference.takeError()));
-  Tolerance tolerance = defaultTolerance(*result.type);
-  tolerance.relative = options.relative.value_or(tolerance.relative);
-  tolerance.absolute = options.absolute.value_or(tolerance.absolute);
-  Comparison comparison = compareTensors(result, *reference, tolerance);
-  note() << name << ": " << comparison.total << " elements against " << path << ", worst error "
-         << format("%.3g", comparison.worstError);
-  if (result.type->kind == ElementType::Float)
-    note() << format(", %.0f %% of what is allowed (rtol %.3g, atol %.3g of the root mean square)",
-                     100 * comparison.worstShare, tolerance.relative, tolerance.absolute);
-  note() << "\n";
-  if (comparison.wrong == 0)
-    return success;
-  return fail(Twine(comparison.wrong) + " of " + Twine(comparison.total) + " elements of `" + name +
-              "` are wrong; the first at [" + position(result.shape, comparison.at) + "] is " +
-              formatv("{0}", comparison.got).str() + ", expected " + formatv("{0}", comparison.want).str());
-}
-
-int Run::useResults(Session &session) {
-  Expected<std::vector<HostTensor>> results = session.results();
-  if (!results)
-    return fail(results.takeError());
-  std::vector<std::string> names = session.resultNames();
-  auto find = [&](StringRef name) -> const HostTensor * {
-    for (auto [known, tensor] : zip(names, *results))
-      if (known == name || (name.empty() && names.size() == 1))
-        return &tensor;
-    return nullptr;
-  };
-  int status = success;
-  for (const auto *list : {&options.outputs, &options.references})
-    for (const auto &[name, path] : *list) {
-      const HostTensor *tensor = find(name);
-      if (!tensor)
-        return fail("there is no result `" + name + "`; the results are " + join(names, ", "), 2);
-      if (list == &options.references)
-        status = std::max(status, check(name.empty() ? names[0] : name, *tensor, path));
-      else if (Error error = interpreter::writeNpy(path, toArray(*tensor, options.decode)))
-        return fail(std::move(error));
-    }
-  if (options.outputs.empty() && options.references.empty())
-    for (auto [name, tensor] : zip(names, *results))
-      show(name, tensor);
-  return status;
-}
-
 int Run::bench(Session &session) {
   Expected<std::vector<double>> times = gpu->time(session.plan().launches, options.repetitions);
   if (!times)
@@ -285,16 +187,19 @@ int Run::bench(Session &session) {
   return success;
 }
 
-int Run::runOnce(Session &session, uint64_t seed) {
-  started = lastProgress = std::chrono::steady_clock::now();
-  auto progressed = [this](uint64_t done, uint64_t all) { progress(done, all); };
-  if (simulated) {
-    simulated->reports.clear();
-    simulated->launchOptions().seed = seed;
-    simulated->launchOptions().progress = progressed;
+int Run::runOnce(Session &session, const Arguments &arguments, uint64_t seed) {
+  auto started = std::chrono::steady_clock::now();
+  {
+    Progress progress("blocks", options.quiet);
+    auto progressed = [&](uint64_t done, uint64_t all) { progress.update(done, all); };
+    if (simulated) {
+      simulated->reports.clear();
+      simulated->launchOptions().seed = seed;
+      simulated->launchOptions().progress = progressed;
+    }
+    if (Error error = session.run())
+      return fail(std::move(error));
   }
-  if (Error error = session.run())
-    return fail(std::move(error));
   double seconds = secondsSince(started);
   if (simulated)
     if (int status = reportFaults()) {
@@ -303,7 +208,7 @@ int Run::runOnce(Session &session, uint64_t seed) {
     }
   if (seed == options.seed)
     describe(session.plan(), seconds);
-  return useResults(session);
+  return results.use(session, arguments);
 }
 
 int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
@@ -313,7 +218,7 @@ int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
       session.forceVariant(options.variant);
     if (Error error = session.prepare())
       return fail(std::move(error));
-    if (int status = runOnce(session, options.seed + i))
+    if (int status = runOnce(session, arguments, options.seed + i))
       return status;
     if (options.bench)
       if (int status = bench(session))
@@ -326,6 +231,23 @@ int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
   return success;
 }
 
+// `C=c.npy` of an output is where it goes.
+void Run::takeOutputs(const json::Object &kernel) {
+  const json::Array *list = kernel.getArray("arguments");
+  for (const json::Value &value : list ? *list : json::Array()) {
+    const json::Object *argument = value.getAsObject();
+    if (!argument || argument->getString("access") != "out")
+      continue;
+    StringRef name = argument->getString("name").value_or("");
+    erase_if(options.arguments.values, [&](const auto &pair) {
+      bool isOutput = pair.first == name && StringRef(pair.second).ends_with(".npy");
+      if (isOutput)
+        options.outputs.push_back(pair);
+      return isOutput;
+    });
+  }
+}
+
 int Run::run() {
   if (int status = openDevice())
     return status;
@@ -334,9 +256,12 @@ int Run::run() {
   Expected<const json::Object *> kernel = findKernel();
   if (!kernel)
     return fail(kernel.takeError());
+  takeOutputs(**kernel);
   Expected<Arguments> arguments = bindArguments(**kernel, options.arguments);
   if (!arguments)
     return fail(arguments.takeError());
+  if (int status = results.prepare((*kernel)->getString("name").value_or("").str(), *arguments))
+    return status;
   return runSeeds(**kernel, *arguments);
 }
 

@@ -27,6 +27,8 @@ llvm::Expected<const ElementType *> findElementType(llvm::StringRef name);
 
 /// The value; exact but for 64-bit integers beyond 2^53.
 double decodeElement(const ElementType &type, const uint8_t *bytes);
+/// The value of an integer or bool; u64 as its bits.
+int64_t decodeInteger(const ElementType &type, const uint8_t *bytes);
 /// Rounds to nearest even; f8 saturates, integers wrap.
 void encodeElement(const ElementType &type, double value, uint8_t *bytes);
 
