@@ -1,0 +1,99 @@
+// The rule for products in flight and turns, from what the loops of a kernel compute.
+#include "PlanProducts.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilec/Transforms/AxisClasses.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tilec;
+
+namespace {
+
+// Rates of an H100 multiprocessor in each clock: 2-byte multiply-adds of the Tensor Cores, exponentials and the like,
+// other instructions of a thread.
+constexpr double multiplyAdds = 4096 / 2, specialFunctions = 16, instructions = 128;
+
+// Measured on attention, relative to the time of the products: with less vector work turns cost more than they hide;
+// with more, vector work is what the time goes to, and groups that alternate beat products in flight, which keep their
+// operand in registers beside the accumulators.
+constexpr double turnsFrom = 0.3, delayUpTo = 0.75;
+
+// Registers of a thread beside tiles: addresses, masks, counters, what arithmetic is at.
+constexpr int64_t otherRegisters = 28;
+
+// One innermost loop: clocks of its products and of its vector work, registers of the tiles that live while a delayed
+// product is under way.
+struct LoopWork {
+  double products = 0, special = 0, others = 0;
+  int64_t registers = 0;
+  bool isChain = false;
+
+  double vector() const { return std::max(special / specialFunctions, others / instructions); }
+  double ratio() const { return vector() / products; }
+};
+
+int64_t elementsOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getNumElements(); }
+
+bool isFedBy(Value value, scf::ForOp loop, unsigned depth = 24) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || depth == 0 || rankOf(value) == 0)
+    return false;
+  return isa<tile::DotOp>(op) ||
+         llvm::any_of(op->getOperands(), [&](Value operand) { return isFedBy(operand, loop, depth - 1); });
+}
+
+LoopWork workOf(scf::ForOp loop, int64_t groups) {
+  LoopWork work;
+  int64_t lanes = 128 * groups;
+  for (Operation &op : *loop.getBody()) {
+    if (auto dot = dyn_cast<tile::DotOp>(op)) {
+      auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
+      int64_t depth = lhs.getDimSize(dot.getLhsContract()[0]), bits = lhs.getElementTypeBitWidth();
+      work.products += elementsOf(dot.getResult()) * depth / multiplyAdds * bits / 16;
+      work.registers += elementsOf(dot.getResult()) / lanes;
+      if (isFedBy(dot.getLhs(), loop)) {
+        work.isChain = true;
+        work.registers += lhs.getNumElements() * bits / 32 / lanes;
+      }
+      continue;
+    }
+    if (op.getNumResults() == 0 || isa<tile::LoadOp, tile::BroadcastOp, arith::ConstantOp>(op))
+      continue;
+    Value tile = isa<tile::ReduceOp>(op) ? op.getOperand(0) : op.getResult(0);
+    auto type = dyn_cast<RankedTensorType>(tile.getType());
+    if (!type || type.getRank() < 2 || !isa<FloatType>(type.getElementType()))
+      continue;
+    bool special = isa_and_nonnull<math::MathDialect>(op.getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op);
+    (special ? work.special : work.others) += elementsOf(tile);
+  }
+  return work;
+}
+
+} // namespace
+
+void tilec::planProducts(NamedAttrList &plan, tile::KernelOp kernel, int64_t groups, int64_t registers) {
+  bool delay = false, turns = false;
+  kernel.walk([&](scf::ForOp loop) {
+    LoopWork work = workOf(loop, groups);
+    if (work.products == 0 || !work.isChain)
+      return;
+    int64_t needed = work.registers + otherRegisters;
+    bool delayed = work.ratio() <= delayUpTo && needed <= registers;
+    delay |= delayed;
+    turns |= groups > 1 && work.ratio() > turnsFrom;
+    std::string why =
+        delayed ? "the second product runs under it in the next iteration"
+        : work.ratio() > delayUpTo
+            ? "too much to hide under the product of one group"
+            : llvm::formatv("a product under it would take {0} registers of {1}", needed, registers).str();
+    loop.emitRemark() << kernel.getSymName() << ": vector work of " << llvm::formatv("{0:f2}", work.ratio()).str()
+                      << " times the products' time: " << why << (turns ? "; groups take turns" : "");
+  });
+  if (delay)
+    plan.set("delay", BoolAttr::get(kernel.getContext(), true));
+  if (turns)
+    plan.set("turns", BoolAttr::get(kernel.getContext(), true));
+}
