@@ -80,6 +80,9 @@ void Processes::start(tilegpu::ProcessOp process, Environment environment, int n
   for (auto &entry : environment)
     if (auto *view = std::get_if<SharedView>(&entry.second); view && !view->slot)
       view->tile = std::make_shared<SharedBuffer>(*view->tile);
+  for (auto &entry : environment)
+    if (auto *ring = std::get_if<StagingPtr>(&entry.second))
+      context.stagings.push_back(*ring = std::make_shared<Staging>(**ring));
   process.walk([&](tilegpu::ReceiveOp op) { std::get<Channel *>(environment.lookup(op.getChan()))->readers[number]; });
   machines.emplace_back(context, process.getBody().front(), std::move(environment), number, replica);
 }
@@ -129,12 +132,16 @@ static LogicalResult checkChannels(Context &context, tilegpu::KernelOp kernel) {
     if (!channel->isDrained())
       return kernel.emitError() << "ends with items of channel '" << channel->name
                                 << "' that were not received and released";
+  for (auto &staging : context.stagings)
+    if (!staging->isDrained())
+      return kernel.emitError() << "ends with stores of '" << staging->name << "' under way";
   return success();
 }
 
 static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
   for (int64_t group = 0; group < static_cast<int64_t>(kernel.getGroups()); ++group) {
     context.channels.clear();
+    context.stagings.clear();
     Machine machine(context, kernel.getBody().front(), Environment(), -1, group);
     FailureOr<Step> end = machine.run();
     if (failed(end))

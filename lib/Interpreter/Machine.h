@@ -107,6 +107,13 @@ private:
   mlir::LogicalResult subview(tilegpu::SubviewOp op);
   mlir::LogicalResult zeroTail(tilegpu::ZeroTailOp op);
   mlir::LogicalResult mma(tilegpu::MmaOp op);
+  // Staged stores (StagedStores.cpp).
+  mlir::LogicalResult makeStaging(tilegpu::StagingOp op);
+  mlir::LogicalResult write(tilegpu::WriteOp op);
+  mlir::LogicalResult flush(tilegpu::FlushOp op);
+  mlir::LogicalResult drain(tilegpu::DrainOp op);
+  StagingPtr staging(mlir::Value ring) const { return std::get<StagingPtr>(environment.lookup(ring)); }
+  mlir::LogicalResult finishStore(Staging::Slot &slot);
   void meet(bool asyncProxy);
   /// `asyncProxy`: the access is one of wgmma, which sees writes of threads only behind a fence.
   mlir::FailureOr<TilePtr> readShared(mlir::Operation *op, mlir::Value value, bool asyncProxy = false);

@@ -66,7 +66,34 @@ struct SharedView {
   std::optional<SlotValue> slot;
 };
 
-using Datum = std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView>;
+/// A ring through which a group stores tiles. Items are numbered from 0 in the order of writes; item i lives in slot
+/// i % slots. What a flush stores may become visible at any time until the slot is written again or the ring drained.
+struct Staging {
+  std::string name;
+  int64_t slots = 0;
+  int64_t written = 0;
+  int64_t flushed = 0;
+  struct Store {
+    mlir::Operation *flush = nullptr;
+    View view;
+    llvm::SmallVector<int64_t, 4> starts, ends;
+    int64_t stage = 0;
+    int64_t iteration = 0;
+    int64_t execution = 0;
+  };
+  struct Slot {
+    TilePtr tile;
+    std::optional<Store> store;
+  };
+  std::vector<Slot> contents;
+
+  /// Whether every item was stored and nothing is under way.
+  bool isDrained() const;
+};
+using StagingPtr = std::shared_ptr<Staging>;
+
+using Datum =
+    std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView, StagingPtr>;
 using Environment = llvm::DenseMap<mlir::Value, Datum>;
 
 /// Shared by the machines of one launch.
@@ -82,6 +109,7 @@ struct Context {
   std::array<int64_t, 3> block = {0, 0, 0};
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::vector<std::unique_ptr<Channel>> channels;
+  std::vector<StagingPtr> stagings;
 
   Context(LaunchArguments &arguments, uint64_t seed) : arguments(arguments), random(seed) {}
 };

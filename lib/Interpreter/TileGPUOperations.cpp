@@ -57,6 +57,10 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
       .Case([&](tilegpu::ReceiveOp o) { return receive(o); })
       .Case([&](tilegpu::ReleaseOp o) { return release(o); })
       .Case([&](tilegpu::SlotViewOp o) { return slotView(o); })
+      .Case([&](tilegpu::StagingOp o) { return makeStaging(o); })
+      .Case([&](tilegpu::WriteOp o) { return write(o); })
+      .Case([&](tilegpu::FlushOp o) { return flush(o); })
+      .Case([&](tilegpu::DrainOp o) { return drain(o); })
       .Default([](Operation *other) { return other->emitError("is not known to the interpreter"); });
 }
 

@@ -3,6 +3,7 @@
 
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AxisClasses.h"
+#include "tilec/Transforms/StagedStore.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -252,7 +253,7 @@ LogicalResult ChannelBuilder::finish() {
 // One slot for an item of the whole tile; a ring for items of a loop: four when a producer runs ahead (three lose 3 %,
 // two a third of a GEMM's speed), three for cp.async, two for copies by the threads. `@stages(n)` pins it.
 int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
-  auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
+  auto loop = dyn_cast_or_null<scf::ForOp>(enclosingLoop(channel.lastFill));
   if (!loop)
     return 1;
   if (auto pinned = loop->getAttrOfType<IntegerAttr>("tilec.stages"))
@@ -272,7 +273,9 @@ int64_t ChannelBuilder::stagedBytes() const {
 }
 
 LogicalResult ChannelBuilder::chooseSlots() {
-  int64_t budget = machine.sharedPerBlock - tilegpu::scratchBesideRings - stagedBytes(), used = 0;
+  int64_t staging = stagingBytes(kernel);
+  int64_t reserved = staging ? tilegpu::scratchBesideStaging : tilegpu::scratchBesideRings;
+  int64_t budget = machine.sharedPerBlock - reserved - stagedBytes() - staging, used = 0;
   SmallVector<int64_t> slots, wanted, bytes;
   scf::ForOp pinnedLoop;
   for (Channel &channel : channels) {
@@ -303,6 +306,13 @@ LogicalResult ChannelBuilder::chooseSlots() {
       ++slots[i];
       used += bytes[i];
       grown = true;
+    }
+  }
+  for (auto ring : kernel.getOps<tilegpu::StagingOp>()) {
+    int64_t more = ring.getType().slotBytes() * static_cast<int64_t>(kernel.getGroups());
+    if (wantsSecondSlot(ring) && used + more <= budget) {
+      setSlots(ring, 2);
+      used += more;
     }
   }
   for (auto [channel, count] : llvm::zip(channels, slots)) {

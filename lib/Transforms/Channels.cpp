@@ -4,6 +4,7 @@
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
+#include "tilec/Transforms/StagedStore.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_CHANNELS
@@ -157,6 +158,7 @@ struct ChannelsPass : tilec::impl::ChannelsBase<ChannelsPass> {
     channels.emitTransfers();
     for (tile::DotOp dot : dots)
       DotLowering(channels, dot).run();
+    stageStores(kernel);
     if (failed(channels.finish()) || failed(verifyStages(kernel)))
       signalPassFailure();
   }

@@ -43,14 +43,13 @@ static int64_t elementBits(const BoxLoad &box) {
   return element.getIntOrFloatBitWidth();
 }
 
-// The largest power of two that divides the byte offsets of all rows: base and all strides but the last.
-static int64_t rowAlignment(const BoxLoad &box) {
-  int64_t bytes = elementBits(box) / 8;
+int64_t tilec::rowAlignment(tile::ViewOp view) {
+  int64_t bytes = view.getType().getElementType().getIntOrFloatBitWidth() / 8;
   APInt last;
-  if (!matchPattern(box.viewOp().getStrides().back(), m_ConstantInt(&last)) || last != 1)
+  if (!matchPattern(view.getStrides().back(), m_ConstantInt(&last)) || last != 1)
     return 0;
-  int64_t alignment = box.viewOp().getAlign().value_or(bytes);
-  for (Value stride : box.viewOp().getStrides().drop_back())
+  int64_t alignment = view.getAlign().value_or(bytes);
+  for (Value stride : view.getStrides().drop_back())
     alignment = std::min(alignment, divisorOf(stride) * bytes);
   return alignment;
 }
@@ -64,7 +63,7 @@ int64_t tilec::swizzleSpan(const BoxLoad &box) {
   int64_t bits = elementBits(box), rank = box.viewOp().getType().getRank();
   if (bits < 8 || rank > 5 || box.viewOp().getAccess() != tile::Access::in || box.kept.empty())
     return 0;
-  if (box.kept.back() != rank - 1 || rowAlignment(box) < 16 || llvm::any_of(box.box, [](int64_t n) { return n > 256; }))
+  if (box.kept.back() != rank - 1 || rowAlignment(box.viewOp()) < 16 || llvm::any_of(box.box, [](int64_t n) { return n > 256; }))
     return 0;
   int64_t rowBytes = box.box.back() * bits / 8;
   for (int64_t span : {128, 64, 32})
@@ -80,7 +79,7 @@ int64_t tilec::asyncCopyWidth(const BoxLoad &box) {
     return 0;
   int64_t bytes = bits / 8;
   // A vector is inside or outside as a whole: the size and the start are multiples of it as well.
-  int64_t width = std::min<int64_t>({16, rowAlignment(box), divisorOf(box.starts.back()) * bytes,
+  int64_t width = std::min<int64_t>({16, rowAlignment(box.viewOp()), divisorOf(box.starts.back()) * bytes,
                                      divisorOf(box.viewOp().getSizes().back()) * bytes,
                                      (box.box.back() & -box.box.back()) * bytes});
   return width >= 4 ? width : 0;

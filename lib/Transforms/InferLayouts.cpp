@@ -157,6 +157,8 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
   }
 
   static int64_t scratchLimit(tilegpu::KernelOp kernel) {
+    if (!kernel.getOps<tilegpu::StagingOp>().empty())
+      return tilegpu::scratchBesideStaging / kernel.getGroups();
     bool hasRings = false;
     kernel.walk([&](tilegpu::ChanOp) { hasRings = true; });
     return (hasRings ? tilegpu::scratchBesideRings : targetMachine(kernel).sharedPerBlock) / kernel.getGroups();

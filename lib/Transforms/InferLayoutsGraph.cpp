@@ -38,7 +38,7 @@ LogicalResult LayoutGraph::check(Operation *op) {
       return op->emitError("E0420: a tile has a layout already");
   bool known = isAccess(op) || isElementwise(op) ||
                isa<arith::ConstantOp, tile::PosOp, tile::BroadcastOp, tile::PermuteOp, tile::ReduceOp, tilegpu::MmaOp,
-                   scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp>(op);
+                   tilegpu::WriteOp, scf::ForOp, scf::WhileOp, scf::IfOp, scf::YieldOp, scf::ConditionOp>(op);
   if (!known)
     return op->emitError("E0420: `") << op->getName() << "` cannot be spread over the threads of a block";
   return success();

@@ -1,6 +1,7 @@
 // order-accesses: barriers between accesses of one tensor whose elements different threads of a group may touch.
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Transforms/Passes.h"
+#include "tilec/Transforms/StagedStore.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -184,7 +185,11 @@ void Orderer::orderBranches(Operation *op, Pending &pending) {
 
 void Orderer::order(Block &block, Pending &pending) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
-    if (auto loop = dyn_cast<LoopLikeOpInterface>(op)) {
+    auto loop = dyn_cast<LoopLikeOpInterface>(op);
+    if (loop && loop->hasAttr(persistentLoop)) {
+      // Iterations of a stage do not touch each other's elements, whatever block runs them.
+      orderBodies(loop, pending);
+    } else if (loop) {
       orderLoop(loop, pending);
     } else if (op.getNumRegions() > 0) {
       orderBranches(&op, pending);

@@ -6,6 +6,7 @@
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/Passes.h"
+#include "tilec/Transforms/StagedStore.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_PEEL
@@ -211,7 +212,7 @@ struct PeelPass : tilec::impl::PeelBase<PeelPass> {
     SmallVector<scf::ForOp> loops;
     // Innermost loops, and only those of tiles: the producer's loops have nothing to fold.
     getOperation().walk([&](scf::ForOp loop) {
-      bool innermost = true;
+      bool innermost = !loop->hasAttr(persistentLoop);
       loop.getBody()->walk([&](scf::ForOp) { innermost = false; });
       if (innermost)
         loops.push_back(loop);

@@ -2,6 +2,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/Passes.h"
+#include "tilec/Transforms/StagedStore.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_SCHEDULE
@@ -62,8 +63,11 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
     // Groups of a kernel without products take an iteration each, side by side.
     bool sideBySide = number("groups") > 1 && number("raster") == 0;
+    bool persistent = plan.get("persistent") != nullptr;
     if (sideBySide)
       grid = gridOfGroups(grid, number("groups"));
+    else if (persistent)
+      grid = gridOfPersistentBlocks(grid);
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -77,6 +81,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     if (sideBySide) {
       body = guard(builder, parallel, number("groups"), block);
       builder.setInsertionPointToStart(body);
+    } else if (persistent) {
+      body = persist(builder, parallel, block);
+      builder.setInsertionPointToStart(body);
     }
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
     SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
@@ -84,7 +91,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
       argument.replaceAllUsesWith(value);
-    Block::iterator end = sideBySide ? Block::iterator(body->getTerminator()) : body->end();
+    Block::iterator end = body->mightHaveTerminator() ? Block::iterator(body->getTerminator()) : body->end();
     body->getOperations().splice(end, inner.getOperations());
     kernel.erase();
     return success();
@@ -113,18 +120,47 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return hostOperation(builder.getContext(), "max", {blocks, excess});
   }
 
+  // One block a multiprocessor, which takes every grid-th tile. Tiles are counted in 32 bits: beyond, the grid is larger
+  // than any launch takes.
+  static Attribute gridOfPersistentBlocks(Attribute iterations) {
+    Builder builder(iterations.getContext());
+    MLIRContext *context = builder.getContext();
+    auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
+    Attribute blocks = hostOperation(context, "min", {iterations, builder.getStringAttr("sm_count")});
+    Attribute excess = hostOperation(context, "gt", {iterations, constant(INT32_MAX)});
+    Attribute refused = hostOperation(context, "mul", {excess, constant(int64_t(1) << 31)});
+    return hostOperation(context, "max", {blocks, refused});
+  }
+
+  static Value numberOfIterations(OpBuilder &builder, tile::ParallelOp parallel) {
+    Location loc = parallel.getLoc();
+    Value count;
+    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper())) {
+      Value size = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
+      count = count ? builder.createOrFold<arith::MulIOp>(loc, count, size) : size;
+    }
+    return count;
+  }
+
+  // The loop over the tiles of a block; their numbers take the place of the block's.
+  static Block *persist(OpBuilder &builder, tile::ParallelOp parallel, Value &number) {
+    Location loc = parallel.getLoc();
+    Value count = numberOfIterations(builder, parallel);
+    Value blocks = tilegpu::GridSizeOp::create(builder, loc, builder.getIndexType());
+    auto loop = scf::ForOp::create(builder, loc, number, count, blocks);
+    loop->setAttr(persistentLoop, builder.getUnitAttr());
+    number = loop.getInductionVar();
+    return loop.getBody();
+  }
+
   // Replaces the block's number by that of the group's iteration. The last block has groups without one.
   static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups, Value &number) {
     Location loc = parallel.getLoc();
     Value first = arith::MulIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, groups));
     Value group = tilegpu::GroupOp::create(builder, loc, builder.getIndexType());
     number = arith::AddIOp::create(builder, loc, first, group);
-    Value count;
-    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper())) {
-      Value size = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
-      count = count ? builder.createOrFold<arith::MulIOp>(loc, count, size) : size;
-    }
-    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, count);
+    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number,
+                                         numberOfIterations(builder, parallel));
     return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
   }
 

@@ -18,7 +18,8 @@ bool isProducerOp(Operation *op) { return isa<tilegpu::AcquireOp, tilegpu::FillO
 
 // An operation with an effect of its own, which belongs to exactly one role.
 bool isEffect(Operation *op) {
-  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, tilegpu::ChanOp, tilegpu::AllocOp>(op))
+  if (isa<scf::ForOp, scf::IfOp, scf::WhileOp, scf::YieldOp, scf::ConditionOp, tilegpu::ChanOp, tilegpu::AllocOp,
+          tilegpu::StagingOp>(op))
     return false;
   return !isMemoryEffectFree(op) && !isa<tile::LoadOp, tilegpu::MmaOp, tilegpu::LocalLoadOp>(op);
 }
@@ -217,7 +218,8 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     llvm::DenseSet<Operation *> shared = sharedScalars(body);
     SmallVector<Operation *> old;
     for (Operation &op : body)
-      if (!isa<tilegpu::ChanOp, tilegpu::AllocOp, tile::ArgOp, tile::ViewOp>(op) && !shared.contains(&op))
+      if (!isa<tilegpu::ChanOp, tilegpu::AllocOp, tilegpu::StagingOp, tile::ArgOp, tile::ViewOp>(op) &&
+          !shared.contains(&op))
         old.push_back(&op);
     auto registers = [&](StringRef name) {
       auto planned = kernel.getPlan().getAs<IntegerAttr>(name);

@@ -65,7 +65,7 @@ def synchronisation(lines, i):
         yield Mutation(name, line, without(lines, i))
         slot = re.search(VALUE, line).group()
         yield Mutation("early " + name, line, moved(lines, i, definition(lines, i, slot)))
-    elif name in ("barrier", "zero_tail", "fill", "local_store"):
+    elif name in ("barrier", "zero_tail", "fill", "local_store", "flush", "drain"):
         yield Mutation(name, line, without(lines, i))
     if name in ("barrier", "zero_tail") and "async_proxy" in line:
         unfenced = re.sub(r" \{async_proxy\}|async_proxy, |, async_proxy", "", line)

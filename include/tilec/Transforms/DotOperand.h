@@ -35,6 +35,10 @@ int64_t tmaSpan(const BoxLoad &box);
 /// The same, whatever engine brings it.
 int64_t swizzleSpan(const BoxLoad &box);
 
+/// The largest power of two that divides the byte offsets of all rows of a view: its base and all strides but the last,
+/// which is 1; 0 if it is not.
+int64_t rowAlignment(tile::ViewOp view);
+
 /// Bytes of one cp.async access (16, 8 or 4) that base, strides and starts allow, or 0.
 int64_t asyncCopyWidth(const BoxLoad &box);
 

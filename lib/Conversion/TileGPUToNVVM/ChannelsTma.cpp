@@ -1,6 +1,7 @@
 // Fills by tensor memory access: the tensor maps among the kernel's parameters, and the copies.
 #include "Channels.h"
 #include "GuardedAccess.h"
+#include "StagedStores.h"
 
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/HostExpression.h"
@@ -71,74 +72,76 @@ static StringRef hostTypeName(Type type) {
 }
 
 namespace {
-// Describes the map of one fill.
+// Describes the map of one fill or flush.
 class TensorMapBuilder {
 public:
-  explicit TensorMapBuilder(tilegpu::FillOp op)
-      : op(op), builder(op.getContext()), buffer(filledBuffer(op)), view(op.getView().getDefiningOp<tile::ViewOp>()) {}
+  explicit TensorMapBuilder(tilegpu::FillOp fill)
+      : TensorMapBuilder(fill, filledBuffer(fill), fill.getView(), fill.getBox(), fill.getKept()) {
+    // wgmma reads the upper bits of f32 words as tf32; a map of that type rounds instead of cutting off.
+    Channel channel(fill.getChan().getDefiningOp<tilegpu::ChanOp>());
+    isTF32 = buffer.getElementType().isF32() && channel.onlyWgmmaReads(fill.getPayload());
+  }
+  explicit TensorMapBuilder(tilegpu::FlushOp flush)
+      : TensorMapBuilder(flush, flushedBuffer(flush), flush.getView(), flush.getBox(), flush.getKept()) {}
 
   FailureOr<DictionaryAttr> build();
 
 private:
+  TensorMapBuilder(Operation *op, tilegpu::SmemType buffer, Value view, ArrayRef<int64_t> box, ArrayRef<int64_t> kept)
+      : op(op), builder(op->getContext()), buffer(buffer), view(view.getDefiningOp<tile::ViewOp>()), box(box),
+        kept(kept) {}
   LogicalResult verify();
   LogicalResult describeDimensions(NamedAttrList &map);
-  StringRef type();
 
-  tilegpu::FillOp op;
+  Operation *op;
   Builder builder;
   tilegpu::SmemType buffer;
   tile::ViewOp view;
+  ArrayRef<int64_t> box, kept;
+  bool isTF32 = false;
 };
 } // namespace
 
-// wgmma reads the upper bits of f32 words as tf32; a map of that type rounds instead of cutting off.
-StringRef TensorMapBuilder::type() {
-  Channel channel(op.getChan().getDefiningOp<tilegpu::ChanOp>());
-  if (buffer.getElementType().isF32() && channel.onlyWgmmaReads(op.getPayload()))
-    return "tf32";
-  return hostTypeName(buffer.getElementType());
-}
-
 LogicalResult TensorMapBuilder::verify() {
   if (!view)
-    return op.emitOpError("fills from a view that is not a parameter");
-  int64_t rank = op.getBox().size(), bytes = tilegpu::elementBytes(buffer.getElementType());
+    return op->emitOpError("transfers a view that is not a parameter");
+  int64_t rank = box.size(), bytes = tilegpu::elementBytes(buffer.getElementType());
   if (rank < 1 || rank > maxTensorRank)
-    return op.emitOpError("has more dimensions than a tensor map");
-  if (!matchPattern(view.getStrides().back(), m_One()) || op.getKept().empty() || op.getKept().back() != rank - 1)
-    return op.emitOpError("needs a last dimension that is contiguous and part of the tile");
-  if (llvm::any_of(op.getBox().drop_back(), [](int64_t extent) { return extent > maxBoxExtent; }) ||
+    return op->emitOpError("has more dimensions than a tensor map");
+  if (!matchPattern(view.getStrides().back(), m_One()) || kept.empty() || kept.back() != rank - 1)
+    return op->emitOpError("needs a last dimension that is contiguous and part of the tile");
+  if (llvm::any_of(box.drop_back(), [](int64_t extent) { return extent > maxBoxExtent; }) ||
       boxColumns(buffer) > maxBoxExtent)
-    return op.emitOpError("has a box of more than ") << maxBoxExtent << " positions in a dimension";
+    return op->emitOpError("has a box of more than ") << maxBoxExtent << " positions in a dimension";
   if (buffer.getShared().getPad() != 0 || boxColumns(buffer) * bytes % 16 != 0)
-    return op.emitOpError("has rows that TMA cannot write");
-  if (!llvm::is_sorted(op.getKept()) || buffer.getShape() != buffer.getAllocShape())
-    return op.emitOpError("fills a buffer in another order than the view's");
+    return op->emitOpError("has rows that TMA cannot transfer");
+  if (!llvm::is_sorted(kept) || buffer.getShape() != buffer.getAllocShape())
+    return op->emitOpError("transfers a buffer in another order than the view's");
   if (hostTypeName(buffer.getElementType()).empty())
-    return op.emitOpError("has an element type that TMA does not move: ") << buffer.getElementType();
+    return op->emitOpError("has an element type that TMA does not move: ") << buffer.getElementType();
   return success();
 }
 
 LogicalResult TensorMapBuilder::describeDimensions(NamedAttrList &map) {
   int64_t bytes = tilegpu::elementBytes(buffer.getElementType());
-  SmallVector<Attribute> dims, strides, box;
-  for (int64_t d = op.getBox().size() - 1; d >= 0; --d) {
-    bool innermost = d + 1 == static_cast<int64_t>(op.getBox().size());
+  SmallVector<Attribute> dims, strides, extents;
+  for (int64_t d = box.size() - 1; d >= 0; --d) {
+    bool innermost = d + 1 == static_cast<int64_t>(box.size());
     Attribute size = hostExpression(view.getSizes()[d]), stride = hostExpression(view.getStrides()[d]);
     if (!size || !stride)
-      return op.emitOpError("needs sizes and strides that the launcher can compute");
+      return op->emitOpError("needs sizes and strides that the launcher can compute");
     dims.push_back(size);
-    box.push_back(builder.getI64IntegerAttr(innermost ? boxColumns(buffer) : op.getBox()[d]));
+    extents.push_back(builder.getI64IntegerAttr(innermost ? boxColumns(buffer) : box[d]));
     if (innermost)
       continue;
-    Attribute strideBytes = hostOperation(op.getContext(), "mul", {stride, builder.getI64IntegerAttr(bytes)});
+    Attribute strideBytes = hostOperation(op->getContext(), "mul", {stride, builder.getI64IntegerAttr(bytes)});
     if (auto constant = dyn_cast<IntegerAttr>(strideBytes); constant && constant.getInt() % strideAlignment != 0)
-      return op.emitOpError("has a stride that is no multiple of ") << strideAlignment << " bytes";
+      return op->emitOpError("has a stride that is no multiple of ") << strideAlignment << " bytes";
     strides.push_back(strideBytes);
   }
   map.set("dims", builder.getArrayAttr(dims));
   map.set("strides", builder.getArrayAttr(strides));
-  map.set("box", builder.getArrayAttr(box));
+  map.set("box", builder.getArrayAttr(extents));
   return success();
 }
 
@@ -148,27 +151,32 @@ FailureOr<DictionaryAttr> TensorMapBuilder::build() {
   NamedAttrList map;
   map.set("kind", builder.getStringAttr("tensormap"));
   map.set("tensor", view.getNameAttr());
-  map.set("type", builder.getStringAttr(type()));
+  map.set("type", builder.getStringAttr(isTF32 ? "tf32" : hostTypeName(buffer.getElementType())));
   map.set("swizzle", builder.getI64IntegerAttr(buffer.getShared().getSpan()));
   map.set("l2", builder.getI64IntegerAttr(128));
   if (failed(describeDimensions(map)))
     return failure();
-  return map.getDictionary(op.getContext());
+  return map.getDictionary(op->getContext());
 }
 
 LogicalResult Lowering::collectTensorMaps() {
-  WalkResult result = kernel.walk([&](tilegpu::FillOp op) {
-    auto chan = op.getChan().getDefiningOp<tilegpu::ChanOp>();
-    if (!chan || chan.getEngine() != "tma")
-      return WalkResult::advance();
-    FailureOr<DictionaryAttr> map = TensorMapBuilder(op).build();
+  auto add = [&](Operation *op, FailureOr<DictionaryAttr> map) {
     if (failed(map))
       return WalkResult::interrupt();
     auto *known = llvm::find(tensorMapParams, *map);
-    tensorMapOfFill[op] = known - tensorMapParams.begin();
+    tensorMapOf[op] = known - tensorMapParams.begin();
     if (known == tensorMapParams.end())
       tensorMapParams.push_back(*map);
     return WalkResult::advance();
+  };
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (auto flush = dyn_cast<tilegpu::FlushOp>(op))
+      return add(op, TensorMapBuilder(flush).build());
+    auto fill = dyn_cast<tilegpu::FillOp>(op);
+    auto chan = fill ? fill.getChan().getDefiningOp<tilegpu::ChanOp>() : nullptr;
+    if (!chan || chan.getEngine() != "tma")
+      return WalkResult::advance();
+    return add(op, TensorMapBuilder(fill).build());
   });
   return failure(result.wasInterrupted());
 }
@@ -182,7 +190,7 @@ LogicalResult tilec::emitTensorFill(Lowering &lowering, tilegpu::FillOp op, Valu
   SmallVector<Value, 5> coordinates;
   for (Value start : llvm::reverse(op.getStarts()))
     coordinates.push_back(lowering.toI32(lowering.scalar(start)));
-  Value map = lowering.tensorMapValues[lowering.tensorMapOfFill.lookup(op)];
+  Value map = lowering.tensorMapValues[lowering.tensorMapOf.lookup(op)];
   Value column = coordinates[0];
   Ptx ptx(lowering.builder, lowering.loc());
   Value policy = evictionPolicy(lowering, op.getEvictAttr());

@@ -353,6 +353,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       })
       .Case<tilegpu::ChanOp, tilegpu::AcquireOp, tilegpu::FillOp, tilegpu::CommitOp, tilegpu::ReceiveOp,
             tilegpu::ReleaseOp, tilegpu::SlotViewOp>([&](Operation *chan) { return lowerChannelOp(chan); })
+      .Case<tilegpu::StagingOp, tilegpu::WriteOp, tilegpu::FlushOp, tilegpu::DrainOp>(
+          [&](Operation *staged) { return lowerStagedStore(staged); })
       .Case<tilegpu::AllocOp, tilegpu::SubviewOp, tilegpu::LocalLoadOp, tilegpu::LocalStoreOp, tilegpu::BarrierOp,
             tilegpu::ZeroTailOp>([&](Operation *shared) { return lowerSharedOp(shared); })
       .Case<scf::ForOp>([&](auto loop) { return lowerFor(loop); })

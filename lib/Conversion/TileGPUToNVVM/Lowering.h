@@ -137,12 +137,15 @@ public:
   llvm::LogicalResult emitPrologue();
   llvm::LogicalResult lowerProcesses();
   llvm::LogicalResult lowerChannelOp(mlir::Operation *op);
-  /// Parameters for tensor maps: pairs of the launch dictionary's entry and its fills.
+  /// Parameters for tensor maps: the launch dictionary's entries, and which of them fills and flushes use.
   llvm::SmallVector<mlir::DictionaryAttr> tensorMapParams;
-  llvm::DenseMap<mlir::Operation *, unsigned> tensorMapOfFill;
+  llvm::DenseMap<mlir::Operation *, unsigned> tensorMapOf;
   llvm::SmallVector<mlir::Value> tensorMapValues;
   /// Of a channel and its side (0 producer, 1 consumer): the memory of the item counter (slot and phase).
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, std::pair<mlir::Value, mlir::Value>> counters;
+
+  // StagedStores.cpp.
+  llvm::LogicalResult lowerStagedStore(mlir::Operation *op);
 
   // LowerCompare.cpp: none where the operands are not affine in positions.
   std::optional<AffineCompare> planAffineCompare(mlir::Operation *op);

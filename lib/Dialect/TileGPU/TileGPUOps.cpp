@@ -34,3 +34,40 @@ LogicalResult MmaOp::verify() {
     return emitOpError("has operands whose shapes do not match its result");
   return success();
 }
+
+LogicalResult WriteOp::verify() {
+  ArrayRef<Type> payload = getRing().getType().getPayload();
+  auto tile = cast<RankedTensorType>(getValue().getType());
+  if (payload.size() != 1)
+    return emitOpError("needs a ring of one buffer a slot");
+  auto buffer = cast<SmemType>(payload.front());
+  int64_t rank = tile.getRank();
+  if (buffer.getElementType() != tile.getElementType() || static_cast<int64_t>(buffer.getShape().size()) != rank ||
+      static_cast<int64_t>(getOffsets().size()) != rank || static_cast<int64_t>(getOrder().size()) != rank)
+    return emitOpError("has a tile whose type or rank differs from the buffer's");
+  SmallVector<bool> seen(rank, false);
+  for (auto [size, dim] : llvm::zip(buffer.getShape(), getOrder())) {
+    if (dim < 0 || dim >= rank || seen[dim])
+      return emitOpError("has an order that is no permutation");
+    seen[dim] = true;
+    if (getOffsets()[dim] < 0 || getOffsets()[dim] + size > tile.getDimSize(dim))
+      return emitOpError("leaves its tile");
+  }
+  return success();
+}
+
+LogicalResult FlushOp::verify() {
+  int64_t rank = getView().getType().getRank();
+  if (static_cast<int64_t>(getStarts().size()) != rank || static_cast<int64_t>(getBox().size()) != rank)
+    return emitOpError("needs one start and one box size for each dimension of the view");
+  ArrayRef<Type> payload = getRing().getType().getPayload();
+  if (payload.size() != 1)
+    return emitOpError("needs a ring of one buffer a slot");
+  ArrayRef<int64_t> shape = cast<SmemType>(payload.front()).getShape();
+  if (shape.size() != getKept().size() || getEnds().size() != getKept().size())
+    return emitOpError("keeps as many dimensions as the buffer has, each with its end");
+  for (auto [dim, size] : llvm::zip(getKept(), shape))
+    if (dim < 0 || dim >= rank || getBox()[dim] != size)
+      return emitOpError("has a box that differs from the buffer's shape");
+  return success();
+}

@@ -12,6 +12,9 @@ constexpr int64_t bufferAlignment = 1024;
 
 /// Bytes of a block that rings leave to conversions and reductions across warps.
 constexpr int64_t scratchBesideRings = 16 * 1024;
+/// The same where tiles are stored through staging rings: those tiles are not converted for their stores. Barriers
+/// take part of it.
+constexpr int64_t scratchBesideStaging = 2 * 1024;
 
 /// Bytes of scratch that a `convert` or `tile.reduce` with layouts takes for one group; 0 for everything else. The
 /// scratch starts at a multiple of 16.

@@ -221,6 +221,64 @@ def TileGPU_SlotViewOp : TileGPU_Op<"slot_view", [Pure]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Staged stores
+//===----------------------------------------------------------------------===//
+
+def TileGPU_StagingOp : TileGPU_Op<"staging"> {
+  let summary = "create a ring through which a group stores tiles; stands at the top of the kernel's body";
+  let description = [{
+    Each group has a copy. The payload is one buffer, a box that one transfer of TMA stores. `offset` (bytes of group 0's
+    copy in shared memory; that of group g follows after g copies) is set by `plan-shared-memory`. Slots are used in
+    turn; the counter is implicit and never restarts.
+  }];
+  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let results = (outs TileGPU_ChanType:$result);
+  let assemblyFormat = "$name attr-dict `:` type($result)";
+}
+
+def TileGPU_WriteOp : TileGPU_Op<"write", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the part of a tile that starts at `offsets` to the next slot of a staging ring";
+  let description = [{
+    Waits until the slot's last store has left shared memory. Dimension i of the buffer is dimension `order[i]` of the
+    tile. The tile keeps its layout: any will do, those of matrix instructions are written by `stmatrix`.
+    ```mlir
+    %s = tilegpu.write %c, %tile[0, 64] order [0, 1] : <[!tilegpu.smem<[64, 64], ...>], 2>, tensor<64x256xbf16>
+    ```
+  }];
+  let arguments = (ins TileGPU_ChanType:$ring, Tile_Tensor:$value, DenseI64ArrayAttr:$offsets,
+                       DenseI64ArrayAttr:$order);
+  let results = (outs TileGPU_SlotType:$slot);
+  let assemblyFormat = "$ring `,` $value $offsets `order` $order attr-dict `:` type($ring) `,` type($value)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_FlushOp : TileGPU_Op<"flush", [AttrSizedOperandSegments, MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "start storing a written slot to a box of a view";
+  let description = [{
+    `starts`, `box` and `kept` are as in `tilegpu.fill`. Elements outside the view are dropped. The slots are stored in
+    the order of their writes, each once. `ends` has for each kept dimension the coordinate from which on elements are
+    absent: the proof that all of these are outside the view is a condition of the operation.
+    ```mlir
+    tilegpu.flush %s of %c, %C[%m, %n] within [%m_end, %n_end] box [64, 64] kept [0, 1] : <[...], 2>, <2, bf16>
+    ```
+  }];
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$ring, Tile_ViewType:$view, Variadic<Index>:$starts,
+                       Variadic<Index>:$ends, DenseI64ArrayAttr:$box, DenseI64ArrayAttr:$kept);
+  let assemblyFormat = [{
+    $slot `of` $ring `,` $view `[` $starts `]` `within` `[` $ends `]` `box` $box `kept` $kept attr-dict
+    `:` type($ring) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_DrainOp : TileGPU_Op<"drain", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until all stores of a staging ring have left shared memory";
+  let description = [{ The group's last use of the ring; without it the block could end before its memory is read. }];
+  let arguments = (ins TileGPU_ChanType:$ring);
+  let assemblyFormat = "$ring attr-dict `:` type($ring)";
+}
+
+//===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,56 @@
+// Stores that go through shared memory and leave it by tensor memory access.
+#ifndef TILEC_TRANSFORMS_STAGEDSTORE_H
+#define TILEC_TRANSFORMS_STAGEDSTORE_H
+
+#include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Transforms/AffineIndex.h"
+
+namespace tilec {
+
+/// A store of a box: each dimension of a two-dimensional tile runs along one dimension of the view with step 1, and
+/// every element of the tile that is absent lies outside the view, so that clipping at the view's bounds drops it.
+struct BoxStore {
+  tile::StoreOp store;
+  tile::ViewOp view;
+  /// First coordinate in each dimension of the view.
+  llvm::SmallVector<LinearSum, 4> starts;
+  /// The view dimensions along which the tile's dimensions run, increasing; the tile dimension of each.
+  llvm::SmallVector<int64_t, 2> kept, order;
+  /// For each kept dimension the coordinate from which on elements are absent.
+  llvm::SmallVector<LinearSum, 2> ends;
+  /// The part of the tile that goes through one slot: rows and columns of the view, the bytes of a row.
+  int64_t unitRows = 0, unitColumns = 0, span = 0;
+};
+
+/// The name of the attribute with which `plan` marks stores.
+constexpr llvm::StringLiteral stagedStore = "tilegpu.staged";
+
+/// The box that a store writes if TMA can write it: base and strides are multiples of 16 bytes, no other access of the
+/// tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`: the
+/// number of consumer groups among which `split` has divided the tiles, 1 before.
+std::optional<BoxStore> matchBoxStore(tile::StoreOp store, int64_t groups);
+
+/// Whether a tile is computed from the result of a product.
+bool comesFromProduct(mlir::Value tile);
+
+/// Replaces the stores that `plan` has marked by writes to staging rings of one slot and flushes.
+void stageStores(tilegpu::KernelOp kernel);
+
+/// Bytes of one slot of all staging rings of all groups.
+int64_t stagingBytes(tilegpu::KernelOp kernel);
+
+/// Whether the ring's memory may have a second slot: a tile takes more than one.
+bool wantsSecondSlot(tilegpu::StagingOp staging);
+
+/// Gives a staging ring another number of slots.
+void setSlots(tilegpu::StagingOp staging, int64_t slots);
+
+/// The loop of a persistent block over its tiles.
+constexpr llvm::StringLiteral persistentLoop = "tilegpu.persistent";
+
+/// The innermost loop of the program around an operation; null if there is none but that of a persistent block.
+mlir::Operation *enclosingLoop(mlir::Operation *op);
+
+} // namespace tilec
+
+#endif // TILEC_TRANSFORMS_STAGEDSTORE_H
