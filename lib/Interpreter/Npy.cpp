@@ -87,15 +87,14 @@ Error tilec::interpreter::writeNpy(StringRef path, const NpyArray &array) {
                        "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.resize(alignTo(header.size() + 11, 64) - 11, ' ');
   header += '\n';
-  std::error_code code;
-  raw_fd_ostream os(path, code);
-  if (code)
-    return fault(path, code.message());
-  os << StringRef("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() & 0xFF)
-     << static_cast<char>(header.size() >> 8) << header;
-  os.write(reinterpret_cast<const char *>(array.bytes.data()), array.bytes.size());
-  os.close();
-  if (os.has_error())
-    return fault(path, os.error().message());
+  // Beside its place first, so that nothing reads half an array.
+  auto write = [&](raw_ostream &os) {
+    os << StringRef("\x93NUMPY\x01\x00", 8) << static_cast<char>(header.size() & 0xFF)
+       << static_cast<char>(header.size() >> 8) << header;
+    os.write(reinterpret_cast<const char *>(array.bytes.data()), array.bytes.size());
+    return Error::success();
+  };
+  if (Error error = writeToOutput(path, write))
+    return fault(path, toString(std::move(error)));
   return Error::success();
 }

@@ -1,6 +1,7 @@
 // cp.async.bulk, cp.async.bulk.tensor, cp.reduce.async.bulk and prefetches: copies by the asynchronous proxy (PTX ISA,
 // "Bulk copy", "Tensor copy").
 #include "CopyInstructions.h"
+#include "Counters.h"
 #include "tilec/Simulator/BulkCopy.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cstring>
@@ -271,6 +272,9 @@ static Flow executeBulk(Warp &warp, const Op &op, LaneMask lanes) {
     BulkRequest request;
     if (!(lanes >> lane & 1) || !makeRequest(warp, op, lane, request) || form.direction == Direction::Prefetch)
       continue;
+    uint64_t clipped = request.map ? clippedBytes(*request.map, request.coordinates) : 0;
+    countBulk(warp, op, request.map ? request.map->boxBytes() : request.bytes, clipped,
+              form.multicast ? llvm::popcount(request.multicast) : 1);
     AsyncEngine::Request how = {store ? AsyncQueue::BulkGroup : AsyncQueue::Transaction,
                                 LaneMask(1) << lane,
                                 Proxy::Async,

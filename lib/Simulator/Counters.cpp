@@ -2,7 +2,10 @@
 #include "Counters.h"
 
 #include "tilec/Simulator/Block.h"
+#include "tilec/Simulator/TensorMap.h"
+#include "tilec/Simulator/Wgmma.h"
 #include <algorithm>
+#include <utility>
 
 using namespace tilec::simulator;
 
@@ -43,13 +46,71 @@ static void countGlobal(LineCounts &counts, LaneMask lanes, const uint64_t *addr
   counts.wastedBytes += sectors.size() * sectorBytes - wanted.size();
 }
 
+// Null where the launch does not count.
+static LineCounts *countsOf(Warp &warp, const Op &op) {
+  LaunchState &state = warp.block_.state;
+  return state.options.count ? &state.report.counts[op.source] : nullptr;
+}
+
 void tilec::simulator::countAccess(Warp &warp, const Op &op, LaneMask lanes, Space space, const uint64_t *addresses,
                                    unsigned bytes) {
-  if (!warp.block_.state.options.count)
+  LineCounts *counts = countsOf(warp, op);
+  if (counts && space == Space::Shared)
+    countShared(*counts, lanes, addresses, bytes);
+  else if (counts && space == Space::Global)
+    countGlobal(*counts, lanes, addresses, bytes);
+}
+
+void tilec::simulator::countStep(Warp &warp, const Op &op, Flow flow) {
+  LineCounts *counts = countsOf(warp, op);
+  if (!counts)
     return;
-  LineCounts &counts = warp.block_.state.report.counts[op.source];
-  if (space == Space::Shared)
-    countShared(counts, lanes, addresses, bytes);
-  else if (space == Space::Global)
-    countGlobal(counts, lanes, addresses, bytes);
+  if (flow != Flow::Block) {
+    ++counts->executed;
+    return;
+  }
+  // Lanes that wait for the rest of their warp do not wait for others.
+  Fragment &fragment = warp.current();
+  if (!fragment.waiting.empty() && !std::exchange(fragment.waitCounted, true))
+    ++counts->waits;
+}
+
+void tilec::simulator::countBulk(Warp &warp, const Op &op, uint64_t bytes, uint64_t clipped, unsigned blocks) {
+  LineCounts *counts = countsOf(warp, op);
+  if (!counts)
+    return;
+  ++counts->boxes;
+  counts->bulkBytes += (bytes - clipped) * blocks;
+  counts->clippedBytes += clipped * blocks;
+}
+
+uint64_t tilec::simulator::clippedBytes(const TensorMap &map, llvm::ArrayRef<int32_t> coordinates) {
+  uint64_t inside = map.elementBytes();
+  for (unsigned dimension = 0; dimension < map.rank(); ++dimension) {
+    int64_t step = map.elementStrides.empty() ? 1 : map.elementStrides[dimension];
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < map.boxElements(dimension); ++i) {
+      int64_t at = int64_t(coordinates[dimension]) + int64_t(i) * step;
+      count += at >= 0 && at < static_cast<int64_t>(map.sizes[dimension]);
+    }
+    inside *= count;
+  }
+  return map.boxBytes() - inside;
+}
+
+void tilec::simulator::countProduct(Warp &warp, const Op &op, const WgmmaInstruction &product) {
+  LineCounts *counts = countsOf(warp, op);
+  if (!counts)
+    return;
+  constexpr unsigned rows = 64, warps = 4, bitsOfByte = 8;
+  counts->tensorOperations += uint64_t(2) * rows * product.n * product.k() / warps;
+  uint64_t bits = uint64_t(product.n) * product.k() * bitsOf(product.b);
+  if (!product.registersA)
+    bits += uint64_t(rows) * product.k() * bitsOf(product.a);
+  counts->operandBytes += bits / bitsOfByte / warps;
+}
+
+void tilec::simulator::countProduct(Warp &warp, const Op &op, const MmaInstruction &product) {
+  if (LineCounts *counts = countsOf(warp, op))
+    counts->tensorOperations += uint64_t(2) * product.m * product.n * product.k;
 }

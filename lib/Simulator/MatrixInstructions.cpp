@@ -156,6 +156,7 @@ static Flow executeMmaSync(Warp &warp, const Op &op, LaneMask lanes) {
              all.drop_front(firstC), written);
   for (size_t i = 0; i < op.defs.size(); ++i)
     std::memcpy(warp.lanes(op.defs[i]), results[i], sizeof(results[i]));
+  countProduct(warp, op, info);
   return Flow::Next;
 }
 

@@ -1,6 +1,7 @@
 // Execution of a warp: fragments, guards, checks of registers.
 #include "tilec/Simulator/Warp.h"
 
+#include "Counters.h"
 #include "SpecialRegisters.h"
 #include "tilec/Simulator/Block.h"
 #include "llvm/ADT/STLExtras.h"
@@ -225,11 +226,13 @@ void Warp::step(const Op &op) {
   std::vector<LaneValues> undefined;
   if (checkOperands(op, lanes))
     undefined = undefinedResults(op, lanes);
+  Flow flow = op.execute(*this, op, lanes);
   if (block_.state.options.count)
-    ++block_.state.report.counts[op.source].executed;
-  switch (op.execute(*this, op, lanes)) {
+    countStep(*this, op, flow);
+  switch (flow) {
   case Flow::Next:
     ++current().pc;
+    current().waitCounted = false;
     defineResults(op, lanes);
     for (auto [slot, bits] : llvm::zip(op.defs, undefined))
       for (LaneMask rest = lanes; rest; rest &= rest - 1)

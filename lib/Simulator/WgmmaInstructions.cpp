@@ -1,4 +1,5 @@
 // wgmma.mma_async, fence, commit_group and wait_group.
+#include "Counters.h"
 #include "WarpgroupQueue.h"
 #include "tilec/Simulator/Decoder.h"
 
@@ -75,6 +76,7 @@ static Flow executeMmaAsync(Warp &warp, const Op &op, LaneMask lanes) {
   for (Slot slot : op.defs)
     warp.defined(slot) = allLanes;
   group.issue(warp, op, operation);
+  countProduct(warp, op, payload.info);
   return Flow::Next;
 }
 

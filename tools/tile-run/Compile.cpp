@@ -5,6 +5,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include <tuple>
 
 using namespace tilec;
@@ -42,17 +43,37 @@ static std::string findTilec(const TileRunOptions &options, const char *program)
   return found ? *found : "";
 }
 
+namespace {
+// Goes with its owner, and when the user interrupts the program.
+struct TemporaryFile {
+  SmallString<128> path;
+  std::error_code code;
+
+  explicit TemporaryFile(StringRef extension) {
+    code = sys::fs::createTemporaryFile("tile-run", extension, path);
+    if (!code)
+      sys::RemoveFileOnSignal(path);
+  }
+  ~TemporaryFile() {
+    if (code)
+      return;
+    std::ignore = sys::fs::remove(path);
+    sys::DontRemoveFileOnSignal(path);
+  }
+};
+} // namespace
+
 Expected<CompiledKernels> tilec::compileKernels(const TileRunOptions &options, const std::string &arch, bool cubin,
                                                 const char *program, int &status) {
   status = 3;
   std::string tilec = findTilec(options, program);
   if (tilec.empty())
     return createStringError("tilec is neither beside tile-run nor in the search path; name it with --tilec");
-  SmallString<128> folder;
-  if (std::error_code code = sys::fs::createUniqueDirectory("tile-run", folder))
-    return createStringError("cannot make a temporary folder: " + code.message());
-  std::string image = (folder + (cubin ? "/kernels.cubin" : "/kernels.ptx")).str();
-  std::string reflection = (folder + "/kernels.json").str();
+  TemporaryFile imageFile(cubin ? "cubin" : "ptx"), reflectionFile("json");
+  for (const TemporaryFile *file : {&imageFile, &reflectionFile})
+    if (file->code)
+      return createStringError("cannot make a temporary file: " + file->code.message());
+  std::string image = imageFile.path.str().str(), reflection = reflectionFile.path.str().str();
   std::vector<std::string> command = {tilec, options.input, "--arch=" + arch,       "-o",
                                       image, "--no-header", "--json=" + reflection, "--lineinfo"};
   for (const std::string &define : options.defines) {
@@ -76,7 +97,6 @@ Expected<CompiledKernels> tilec::compileKernels(const TileRunOptions &options, c
   } else if (result > 0) {
     status = result;
   }
-  std::ignore = sys::fs::remove_directories(folder);
   return kernels;
 }
 

@@ -1,6 +1,8 @@
 // Reads the command line of tile-run. CLI11 reports mistakes by exceptions, which this file alone uses.
 #include "Options.h"
 
+#include "tilec/Simulator/Report.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <CLI/CLI.hpp>
 
@@ -163,6 +165,19 @@ static std::optional<int64_t> parseCheckElements(StringRef text) {
   return count;
 }
 
+static void checkCounts(const std::vector<std::string> &names) {
+  std::vector<std::string> keys;
+  for (const simulator::CountField &count : simulator::countFields)
+    keys.push_back(count.key);
+  for (StringRef name : names) {
+    StringRef key = name;
+    key.consume_front("loop-");
+    require(llvm::is_contained(keys, key.str()), "--report-fail: there is no count `" + name.str() +
+                                                     "`; the counts are " + llvm::join(keys, ", ") +
+                                                     ", each also with `loop-` before it for loops alone");
+  }
+}
+
 static void finish(TileRunOptions &options, const RawOptions &raw) {
   for (StringRef text : raw.positional) {
     if (!text.contains('=')) {
@@ -186,6 +201,7 @@ static void finish(TileRunOptions &options, const RawOptions &raw) {
     options.outputs.push_back(splitFile(text));
   for (StringRef text : raw.checks)
     options.checks.push_back(parseCheck(text));
+  checkCounts(options.reportFail);
   options.checkElements = parseCheckElements(raw.checkElements);
   options.arguments.seed = options.seed;
   options.looksForFaults = !raw.noChecks;

@@ -12,6 +12,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <cmath>
 
@@ -38,6 +39,9 @@ private:
   int runSeeds(const json::Object &kernel, Arguments &arguments);
   int runOnce(Session &session, const Arguments &arguments, uint64_t seed);
   int reportFaults();
+  int report();
+  /// Whether the simulator's counts are wanted.
+  bool counts() const { return options.report || !options.reportFile.empty() || !options.reportFail.empty(); }
   void takeOutputs(const json::Object &kernel);
   void describe(const LaunchPlan &plan, double seconds);
   int bench(Session &session);
@@ -68,13 +72,13 @@ simulator::Options Run::simulatorOptions() {
   result.seed = options.seed;
   result.schedule = options.schedule;
   result.checkRaces = result.checkInitialized = result.checkProxies = options.looksForFaults;
-  result.count = options.report;
+  result.count = counts();
   return result;
 }
 
 // Compiles for a GPU if there is one, for the simulator otherwise.
 int Run::openDevice() {
-  bool wantsGpu = !options.simulate && !options.report && options.seeds == 1 && !options.scheduleGiven;
+  bool wantsGpu = !options.simulate && !counts() && options.seeds == 1 && !options.scheduleGiven;
   std::unique_ptr<CudaDevice> card;
   if (wantsGpu || options.gpu || options.bench) {
     Expected<std::unique_ptr<CudaDevice>> opened = CudaDevice::open();
@@ -158,7 +162,7 @@ int Run::runTest() {
   const simulator::Report &report = simulated->reports.back();
   note() << report.text(simulated->ptx());
   if (test->faults.empty())
-    return report.clean() ? success : fail("faults in a file that should have none");
+    return report.clean() ? this->report() : fail("faults in a file that should have none");
   for (const std::string &name : test->faults)
     if (none_of(report.faults(), [&](const simulator::Fault &fault) { return nameOf(fault.kind) == name; }))
       return fail("the fault `" + Twine(name) + "` was not found");
@@ -211,6 +215,28 @@ int Run::runOnce(Session &session, const Arguments &arguments, uint64_t seed) {
   return results.use(session, arguments);
 }
 
+// The counts of the last run.
+int Run::report() {
+  if (!counts())
+    return success;
+  CountReport counts(simulated->reports, simulated->ptx());
+  if (options.report)
+    counts.print(outs());
+  if (!options.reportFile.empty()) {
+    auto write = [&](raw_ostream &os) {
+      os << formatv("{0:2}\n", counts.toJson());
+      return Error::success();
+    };
+    if (Error error = writeToOutput(options.reportFile, write))
+      return fail("cannot write `" + options.reportFile + "`: " + toString(std::move(error)));
+  }
+  int status = success;
+  for (const std::string &name : options.reportFail)
+    if (Error error = counts.requireZero(name))
+      status = fail(std::move(error));
+  return status;
+}
+
 int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
   for (uint64_t i = 0; i < options.seeds; ++i) {
     Session session(kernel, arguments, *device);
@@ -226,9 +252,7 @@ int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
   }
   if (options.seeds > 1)
     note() << options.seeds << " seeds, no faults\n";
-  if (options.report && simulated)
-    printCounts(simulated->reports, simulated->ptx(), outs());
-  return success;
+  return simulated ? report() : success;
 }
 
 // `C=c.npy` of an output is where it goes.

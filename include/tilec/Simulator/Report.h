@@ -49,14 +49,43 @@ struct Fault {
   unsigned count = 1;
 };
 
-/// Counts of one instruction over the launch.
+/// Counts of one instruction over the launch. Instructions are those of warps.
 struct LineCounts {
   uint64_t executed = 0;
+  /// How often a warp stood here until another, or an asynchronous operation, did something.
+  uint64_t waits = 0;
+  /// Accesses of threads to shared memory: cycles without conflicts.
   uint64_t sharedAccesses = 0;
   /// Shared-memory cycles beyond one for each access (four bytes a bank, 32 banks).
   uint64_t bankConflicts = 0;
-  /// 32-byte sectors of global memory, and the bytes of them that were not asked for.
+  /// 32-byte sectors of global memory that threads touch, and the bytes of them that were not asked for.
   uint64_t globalSectors = 0, wastedBytes = 0;
+  /// Bulk copies (boxes of a tensor map, or runs of bytes), the bytes that they move between global memory and each
+  /// block's shared memory, and the bytes of boxes that lie outside of the tensor, which are filled or left out.
+  uint64_t boxes = 0, bulkBytes = 0, clippedBytes = 0;
+  /// Operations of Tensor Cores, two for each multiply-add, and the bytes of operands that they read from shared
+  /// memory.
+  uint64_t tensorOperations = 0, operandBytes = 0;
+};
+
+/// A count by its name in reports.
+struct CountField {
+  const char *key;
+  const char *title;
+  uint64_t LineCounts::*field;
+};
+inline constexpr CountField countFields[] = {
+    {"instructions", "instructions", &LineCounts::executed},
+    {"waits", "waits", &LineCounts::waits},
+    {"shared-accesses", "shared", &LineCounts::sharedAccesses},
+    {"bank-conflicts", "conflicts", &LineCounts::bankConflicts},
+    {"global-sectors", "sectors", &LineCounts::globalSectors},
+    {"wasted-bytes", "wasted bytes", &LineCounts::wastedBytes},
+    {"boxes", "boxes", &LineCounts::boxes},
+    {"bulk-bytes", "bulk bytes", &LineCounts::bulkBytes},
+    {"clipped-bytes", "clipped", &LineCounts::clippedBytes},
+    {"tensor-operations", "tensor ops", &LineCounts::tensorOperations},
+    {"operand-bytes", "operand bytes", &LineCounts::operandBytes},
 };
 
 class Report {

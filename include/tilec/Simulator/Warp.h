@@ -27,6 +27,8 @@ struct Fragment {
   /// The poll that failed last, and the progress then.
   uint32_t poll = ~0u;
   uint64_t pollSeen = 0;
+  /// The wait at this instruction has been counted.
+  bool waitCounted = false;
 };
 
 class Warp {
