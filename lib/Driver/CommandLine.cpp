@@ -20,7 +20,7 @@ namespace {
 struct RawOptions {
   OutputRequest outputs;
   std::string arch = "sm_90a";
-  std::vector<std::string> defines;
+  std::vector<std::string> defines, shape;
   std::string dependencyFile;
   bool dependencies = false;
   std::vector<std::string> prefixMap;
@@ -82,6 +82,11 @@ void addInspectionOptions(CLI::App &app, RawOptions &raw, CompileOptions &compil
   app.add_flag("--list-passes", raw.listPasses, "List the steps of the compiler")->group(group);
   app.add_flag("--time-passes", compile.timePasses, "Print how long each step takes")->group(group);
   app.add_flag("--explain-plan", compile.explainPlan, "Print every decision and its reason")->group(group);
+  app.add_option("--shape", raw.shape, "Print which variant these sizes get, as --explain-plan does")
+      ->type_name("NAME=SIZE,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->group(group);
   app.add_flag("--resource-usage", compile.resourceUsage, "Print registers, spills and shared memory")->group(group);
 }
 
@@ -241,6 +246,14 @@ std::optional<ExitStatus> finishOptions(RawOptions &raw, CommandLine &result, ra
     if (name.empty() || value.empty())
       return complain(err, "`-D " + define + "` is not of the form NAME=VALUE");
     compile.defines.emplace_back(name.str(), value.str());
+  }
+  for (StringRef size : raw.shape) {
+    auto [name, text] = size.split('=');
+    int64_t value = 0;
+    if (name.empty() || text.getAsInteger(10, value) || value < 0)
+      return complain(err, "`--shape=" + size + "` is not of the form NAME=SIZE");
+    compile.shape.emplace_back(name.str(), value);
+    compile.explainPlan = true;
   }
   raw.outputs.input = compile.input;
   raw.outputs.stops = !compile.stopAfter.empty();

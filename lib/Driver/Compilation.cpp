@@ -206,8 +206,10 @@ bool Compilation::writeOutputs() {
     return false;
   if (!options.remarksPath.empty())
     files.add(options.remarksPath, formatRemarks());
-  if (options.explainPlan)
+  if (options.explainPlan) {
     printRemarks();
+    printChoices();
+  }
   if (!options.dependencies.path.empty())
     files.add(options.dependencies.path, formatDependencyFile());
   return files.verify(sources, diagnostics) && files.write(out, diagnostics);

@@ -55,6 +55,7 @@ private:
   void reportAssembly(const AssemblerReport &report);
   void printResources(const AssemblerReport &report);
   void printRemarks();
+  void printChoices();
   void printTimes();
   std::string formatRemarks() const;
   std::string formatDependencyFile() const;

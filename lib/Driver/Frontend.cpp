@@ -2,6 +2,7 @@
 #include "Frontend.h"
 #include "mlir/Parser/Parser.h"
 #include "tilec/Syntax/ASTPrinter.h"
+#include "tilec/Tiling/ChooseSizes.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -88,6 +89,9 @@ FileID Frontend::loadImport(StringRef path, FileID importer, SourceLoc importLoc
 std::unique_ptr<sema::TypedProgram> Frontend::analyse() {
   sema::Options semaOptions;
   semaOptions.arch = options.machine->arch;
+  semaOptions.chooseSizes = [&](const sema::Kernel &probe, ArrayRef<sema::AutoSize> sizes) {
+    return chooseSizes(probe, sizes, *options.machine);
+  };
   for (const auto &[name, value] : options.defines) {
     FileID file = sources.addText(value, commandLineName);
     semaOptions.defines.push_back({name, parseConstValue(file, context, diagnostics)});

@@ -21,7 +21,10 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
   for (ArrayRef<Kernel> rest = program.kernels; !rest.empty();) {
     ArrayRef<Kernel> variants = rest.take_while([&](const Kernel &kernel) { return kernel.name == rest.front().name; });
     rest = rest.drop_front(variants.size());
-    LaunchInterface interface = readLaunchInterface(variants, builder);
+    // Variants that differ in their sizes alone have one interface.
+    std::vector<Kernel> distinct;
+    llvm::copy_if(variants, std::back_inserter(distinct), [](const Kernel &kernel) { return kernel.choice == 0; });
+    LaunchInterface interface = readLaunchInterface(distinct, builder);
     kernels.push_back(
         builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(variants.front().name)),
                                    builder.getNamedAttr("arguments", interface.arguments),
@@ -31,21 +34,27 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       auto generate = [&](const Specialization &specialization) {
         failed |= !Generator(kernel, specialization, interface, diagnostics, builder).generate();
       };
-      // The launcher takes the first variant whose conditions hold: short rows, then aligned ones.
+      // The launcher takes the first variant whose conditions hold: rows of just a bound, short rows, then aligned ones.
       RowLengths rows = rowLengths(kernel);
+      bool isFaster = fast.when.size() > general.when.size();
       for (int64_t bound : rows.bounds) {
-        if (fast.when.size() > general.when.size())
+        if (isFaster) {
+          generate(withLength(fast, *rows.dimension, bound, builder));
           generate(withBound(fast, *rows.dimension, bound, builder));
+        }
         generate(withBound(general, *rows.dimension, bound, builder));
       }
-      if (fast.when.size() > general.when.size())
+      if (isFaster && rows.dimension)
+        generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
+      if (isFaster)
         generate(fast);
       // Products gain much from fast loads alone, other kernels little.
       Specialization inputs = makeInputs(kernel, builder);
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
-      if (between && !failed && hasProduct(module->getBody()->back()))
+      if (between && kernel.chosen.inputs && !failed && hasProduct(module->getBody()->back()))
         generate(inputs);
-      generate(general);
+      if (kernel.chosen.general)
+        generate(general);
     }
   }
   (*module)->setAttr("tilec.kernels", builder.getArrayAttr(kernels));
@@ -60,6 +69,9 @@ bool Generator::generate() {
   auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix, kernel.name,
                                    interface.arguments, interface.contracts, builder.getArrayAttr(specialization.when),
                                    annotationsOf(kernel.annotations));
+  op->setAttr("tilec.specialization", builder.getStringAttr(specialization.kind));
+  if (Attribute cost = costOf(kernel, specialization, builder))
+    op->setAttr("tilec.cost", cost);
   builder.createBlock(&op.getBody());
   declareArguments();
   emitStages();

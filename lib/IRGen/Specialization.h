@@ -21,6 +21,8 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
+  /// "fast", "inputs" or "general".
+  llvm::StringRef kind;
   /// Appended to the variant's name: "fast", "inputs" or "general", or with a bound of the length, "fast_512".
   std::string suffix;
   /// By name: dimensions, integer scalars and strides ("A.stride0").
@@ -41,6 +43,9 @@ Specialization makeFast(const sema::Kernel &kernel, mlir::Builder &builder);
 /// The same for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
 Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
 
+/// The cost of a variant (docs/abi.md); null where the kernel has no variants to compare.
+mlir::Attribute costOf(const sema::Kernel &kernel, const Specialization &specialization, mlir::Builder &builder);
+
 /// The dimension n of `axis j = 0..n`, or null.
 const sema::Variable *lengthOf(const sema::Axis &axis);
 
@@ -55,6 +60,10 @@ RowLengths rowLengths(const sema::Kernel &kernel);
 /// A specialisation for lengths up to `bound`.
 Specialization withBound(Specialization specialization, const sema::Variable &dimension, int64_t bound,
                          mlir::Builder &builder);
+
+/// A specialisation for one length alone: no position is absent, and divisions by the length are by a constant.
+Specialization withLength(Specialization specialization, const sema::Variable &dimension, int64_t length,
+                          mlir::Builder &builder);
 
 /// The IR form of a host expression.
 mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);

@@ -240,8 +240,11 @@ bool Launcher::isForced(StringRef variant) const {
   return variant == forced || (variant.consume_front(text(kernel, "name")) && variant.ltrim("_") == forced);
 }
 
+// Of the variants whose conditions hold the one of least cost, the first of equals.
 Expected<const json::Object *> Launcher::chooseVariant() {
   std::string names;
+  const json::Object *best = nullptr;
+  int64_t least = 0;
   for (const json::Object *variant : objects(kernel, "variants")) {
     StringRef name = text(*variant, "name");
     names += (names.empty() ? "`" : ", `") + name.str() + "`";
@@ -250,11 +253,20 @@ Expected<const json::Object *> Launcher::chooseVariant() {
     Expected<bool> fits = holds(*variant);
     if (!fits)
       return fits.takeError();
-    if (*fits)
-      return variant;
-    if (!forced.empty())
+    if (!*fits && !forced.empty())
       return fault("the conditions of variant `" + Twine(forced) + "` do not hold for these arguments");
+    if (!*fits)
+      continue;
+    Expected<int64_t> cost = variant->get("cost") ? number(*variant, "cost") : Expected<int64_t>(0);
+    if (!cost)
+      return cost.takeError();
+    if (!best || *cost < least) {
+      best = variant;
+      least = *cost;
+    }
   }
+  if (best)
+    return best;
   if (!forced.empty())
     return fault("there is no variant `" + Twine(forced) + "`; the variants are " + names);
   return fault("no variant accepts these arguments");

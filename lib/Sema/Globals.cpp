@@ -38,6 +38,14 @@ std::string sema::countArguments(unsigned least, unsigned most) {
   return std::to_string(least) + " or " + std::to_string(most) + " arguments";
 }
 
+/// Trial sizes fill a 16-bit Tensor Core shape; tiles of wider elements are smaller.
+int64_t Globals::sizeOf(llvm::StringRef name, unsigned elementBits) const {
+  auto it = sizes.find(name);
+  if (it != sizes.end())
+    return it->second;
+  return elementBits <= 16 ? 128 : (elementBits == 32 ? 64 : 32);
+}
+
 llvm::StringRef sema::getNotBuilt(llvm::StringRef key) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> rows[] = {
 #define TILEC_NOT_BUILT(key, words) {key, words},

@@ -74,7 +74,7 @@ std::optional<int64_t> Analyzer::getTileSize(const ast::Binding &binding, const 
     for (const ExistingParam &param : existingParams)
       if (param.symbol->kind == SymbolKind::Tensor)
         bits = std::max(bits, getBitWidth(param.symbol->tensor->element));
-    int64_t size = globals.options.autoValue({binding.name.name, kernelDecl ? kernelDecl->name.name : "", bits});
+    int64_t size = globals.sizeOf(binding.name.name, bits);
     std::optional<int64_t> bound = boundExtent(lower, upper);
     return bound && *bound < size ? std::max<int64_t>(*bound, 1) : size;
   }

@@ -1,6 +1,7 @@
 // Entry of semantic analysis: constants and functions of the files, then every kernel that is to be emitted.
 #include "tilec/Sema/Sema.h"
 #include "Analyzer.h"
+#include "ConstantBinder.h"
 #include "GenericKernels.h"
 #include "tilec/Sema/Reference.h"
 
@@ -8,11 +9,6 @@ using namespace tilec;
 using namespace tilec::sema;
 
 namespace {
-
-/// The default for `auto`: tiles that fill a 16-bit Tensor Core shape, smaller ones for wider elements.
-int64_t chooseFixedTile(const AutoRequest &request) {
-  return request.elementBits <= 16 ? 128 : (request.elementBits == 32 ? 64 : 32);
-}
 
 class ProgramAnalyzer {
 public:
@@ -26,11 +22,15 @@ public:
 
 private:
   void checkDefines();
-  void emitKernel(const ast::KernelDecl *decl, llvm::StringRef name, llvm::ArrayRef<ast::ConstArgument> arguments,
-                  bool isMain, SourceRange place);
-  bool bind(const ast::ConstParam &param, const ast::Expr *value, llvm::StringRef kernel, Analyzer &analyzer,
-            std::vector<ConstBinding> &bindings);
-  const ast::Expr *findDefine(llvm::StringRef name) const;
+  using Choices = std::vector<std::pair<const ast::Contract *, int64_t>>;
+
+  void emitKernel(const Instantiation &instantiation);
+  /// The kernel with sizes that the chooser likes, or with the trial sizes of `probe`.
+  void emitSizes(const Instantiation &instantiation, const Choices &variant, llvm::ArrayRef<std::string> autos,
+                 Kernel probe);
+  /// Nothing where these sizes are not possible.
+  std::optional<Kernel> analyseWith(const SizeChoice &choice, const Instantiation &instantiation,
+                                    const Choices &variant);
   bool hasAllConstants(const ast::KernelDecl *decl) const;
   void instantiate(const ast::InstantiateDecl *decl);
   void checkGenericDeclarations();
@@ -45,14 +45,6 @@ private:
 };
 
 } // namespace
-
-const ast::Expr *ProgramAnalyzer::findDefine(llvm::StringRef name) const {
-  // The last one wins, as on other compilers' command lines.
-  for (const Define &define : llvm::reverse(options.defines))
-    if (define.name == name)
-      return define.value;
-  return nullptr;
-}
 
 /// Reports -D of names that no kernel of the main file has, with those that there are.
 void ProgramAnalyzer::checkDefines() {
@@ -72,91 +64,108 @@ void ProgramAnalyzer::checkDefines() {
 }
 
 bool ProgramAnalyzer::hasAllConstants(const ast::KernelDecl *decl) const {
-  return llvm::all_of(decl->constParams,
-                      [&](const ast::ConstParam &param) { return param.defaultValue || findDefine(param.name.name); });
+  return llvm::all_of(decl->constParams, [&](const ast::ConstParam &param) {
+    return param.defaultValue || findDefine(options, param.name.name);
+  });
 }
 
-/// Gives a const parameter its value; false after an error.
-bool ProgramAnalyzer::bind(const ast::ConstParam &param, const ast::Expr *value, llvm::StringRef kernel,
-                           Analyzer &analyzer, std::vector<ConstBinding> &bindings) {
-  Symbol *symbol =
-      globals.create(param.isType ? SymbolKind::TypeConstant : SymbolKind::Constant, param.name.name, param.name.range);
-  bindings.push_back({symbol->name, symbol});
-  analyzer.bindConstants(bindings);
-  if (param.isType) {
-    const auto *scalar = llvm::dyn_cast<ast::ScalarExpr>(value);
-    if (!scalar) {
-      globals.report(value->range, diag::err_type_expected) << param.name.name;
-      return false;
-    }
-    symbol->scalar = scalar->scalar;
-    return true;
-  }
-  if (llvm::isa<ast::ScalarExpr>(value)) {
-    globals.report(value->range, diag::err_type_as_value) << globals.text(value->range);
-    return false;
-  }
-  std::optional<ScalarKind> type = param.type.kind;
-  if (!type) {
-    globals.report(param.type.range, diag::err_not_a_type) << param.type.name.name << "no scalar type";
-    return false;
-  }
-  if (llvm::isa<ast::AutoExpr>(value)) {
-    if (!isInteger(*type)) {
-      globals.report(value->range, diag::err_auto_type) << param.name.name << getSpelling(*type);
-      return false;
-    }
-    // The element width of the kernel is not known before its types are bound; tiles of 16-bit elements are the rule.
-    int64_t chosen = options.autoValue({param.name.name, kernel, 16});
-    symbol->constant = analyzer.convertConstant(Value::exact(Number::integer(chosen), value->range), *type);
-    return !symbol->constant.isError;
-  }
-  symbol->constant = analyzer.convertConstant(analyzer.checkConstant(value), *type);
-  return !symbol->constant.isError;
+static std::string variantName(llvm::StringRef name, llvm::ArrayRef<std::pair<std::string, int64_t>> values) {
+  std::string result = name.str();
+  for (auto [i, value] : llvm::enumerate(values))
+    result += (i == 0 ? "__" : "_") + value.first + std::to_string(value.second);
+  llvm::replace(result, '-', 'm');
+  return result;
 }
 
-void ProgramAnalyzer::emitKernel(const ast::KernelDecl *decl, llvm::StringRef name,
-                                 llvm::ArrayRef<ast::ConstArgument> arguments, bool isMain, SourceRange place) {
-  analysed.insert(decl);
-  auto [it, inserted] = emitted.try_emplace(name, place);
+void ProgramAnalyzer::emitKernel(const Instantiation &instantiation) {
+  analysed.insert(instantiation.decl);
+  auto [it, inserted] = emitted.try_emplace(instantiation.name, instantiation.place);
   if (!inserted) {
-    DiagnosticBuilder builder = globals.report(place, diag::err_redeclared) << name;
-    builder.note(it->second, diag::note_declared_here) << name;
+    DiagnosticBuilder builder = globals.report(instantiation.place, diag::err_redeclared) << instantiation.name;
+    builder.note(it->second, diag::note_declared_here) << instantiation.name;
     return;
   }
-  std::vector<ConstBinding> bindings;
   Analyzer constants(globals);
-  bool good = true;
-  for (const ast::ConstParam &param : decl->constParams) {
-    const ast::Expr *value = nullptr;
-    for (const ast::ConstArgument &argument : arguments)
-      if (argument.name.name == param.name.name)
-        value = argument.value;
-    if (!value && isMain)
-      value = findDefine(param.name.name);
-    if (!value)
-      value = param.defaultValue;
-    if (!value) {
-      DiagnosticBuilder builder = globals.report(place, diag::err_constant_without_value) << param.name.name << name;
-      builder.note(param.name.range, diag::note_declared_here) << param.name.name;
-      good = false;
-      continue;
-    }
-    good &= bind(param, value, decl->name.name, constants, bindings);
-  }
-  if (!good)
+  ConstantBinder binder(globals);
+  if (!binder.bind(instantiation, constants))
     return;
-  constants.bindConstants(bindings);
-  for (const auto &variant : constants.enumerateVariants(decl)) {
+  for (const Choices &variant : constants.enumerateVariants(instantiation.decl)) {
     Kernel kernel;
-    kernel.name = kernel.variant = name.str();
-    for (auto [i, choice] : llvm::enumerate(variant))
-      kernel.variant += (i == 0 ? "__" : "_") + choice.first->name.name.str() + std::to_string(choice.second);
-    llvm::replace(kernel.variant, '-', 'm');
+    std::vector<std::pair<std::string, int64_t>> values;
+    for (const auto &[contract, value] : variant)
+      values.emplace_back(contract->name.name.str(), value);
+    kernel.name = instantiation.name.str();
+    kernel.variant = variantName(kernel.name, values);
+    unsigned errorsBefore = globals.engine.getNumErrors();
     Analyzer analyzer(globals);
-    analyzer.analyzeKernel(decl, bindings, variant, kernel);
-    result.kernels.push_back(std::move(kernel));
+    analyzer.analyzeKernel(instantiation.decl, binder.bindings, variant, kernel);
+    if (globals.engine.getNumErrors() == errorsBefore)
+      emitSizes(instantiation, variant, binder.autos, std::move(kernel));
   }
+}
+
+std::optional<Kernel> ProgramAnalyzer::analyseWith(const SizeChoice &choice, const Instantiation &instantiation,
+                                                   const Choices &variant) {
+  // The probe has reported what is wrong or doubtful in the source.
+  DiagnosticEngine silent(globals.engine.getSources());
+  Globals own(result.context, silent, options);
+  own.isReference = globals.isReference;
+  own.declareAll(program);
+  for (const auto &[name, size] : choice.sizes)
+    own.sizes[name] = size;
+  Analyzer constants(own), analyzer(own);
+  ConstantBinder binder(own);
+  Kernel kernel;
+  kernel.name = instantiation.name.str();
+  if (!binder.bind(instantiation, constants))
+    return std::nullopt;
+  analyzer.analyzeKernel(instantiation.decl, binder.bindings, variant, kernel);
+  if (silent.hasErrors())
+    return std::nullopt;
+  return kernel;
+}
+
+/// Whether a launcher that has not chosen yet can treat the two alike.
+static bool haveSameInterface(const Kernel &a, const Kernel &b) {
+  auto sameExpressions = [](llvm::ArrayRef<Expr *> x, llvm::ArrayRef<Expr *> y) {
+    return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [](auto pair) {
+             return toHostExpr(std::get<0>(pair)) == toHostExpr(std::get<1>(pair));
+           });
+  };
+  auto sameTensor = [&](auto pair) {
+    const Tensor *x = std::get<0>(pair).tensor, *y = std::get<1>(pair).tensor;
+    return !x || (y && sameExpressions(x->shape, y->shape) && sameExpressions(x->strides, y->strides));
+  };
+  auto sameContract = [](auto pair) { return std::get<0>(pair).condition == std::get<1>(pair).condition; };
+  return a.parameters.size() == b.parameters.size() && a.contracts.size() == b.contracts.size() &&
+         llvm::all_of(llvm::zip(a.parameters, b.parameters), sameTensor) &&
+         llvm::all_of(llvm::zip(a.contracts, b.contracts), sameContract);
+}
+
+void ProgramAnalyzer::emitSizes(const Instantiation &instantiation, const Choices &variant,
+                                llvm::ArrayRef<std::string> autos, Kernel probe) {
+  const std::string name = probe.variant;
+  std::vector<AutoSize> sizes = findAutoSizes(instantiation.decl, autos, probe);
+  std::vector<Kernel> kernels;
+  if (!sizes.empty() && options.chooseSizes) {
+    for (SizeChoice &choice : options.chooseSizes(probe, sizes)) {
+      std::optional<Kernel> kernel = analyseWith(choice, instantiation, variant);
+      if (!kernel || (!kernels.empty() && !haveSameInterface(kernels.front(), *kernel)))
+        continue;
+      kernel->choice = kernels.size();
+      kernel->variant = variantName(name, choice.sizes);
+      kernel->chosen = std::move(choice);
+      kernels.push_back(std::move(*kernel));
+    }
+  }
+  if (kernels.empty())
+    kernels.push_back(std::move(probe));
+  if (llvm::none_of(kernels, [](const Kernel &kernel) { return kernel.chosen.general; }))
+    kernels.front().chosen.general = true;
+  if (kernels.size() == 1)
+    kernels.front().variant = name;
+  for (Kernel &kernel : kernels)
+    result.kernels.push_back(std::move(kernel));
 }
 
 void ProgramAnalyzer::instantiate(const ast::InstantiateDecl *decl) {
@@ -179,7 +188,7 @@ void ProgramAnalyzer::instantiate(const ast::InstantiateDecl *decl) {
   if (!good)
     return;
   bool isMain = llvm::is_contained(program.mainFile().decls, kernel);
-  emitKernel(kernel, decl->alias.name, decl->arguments, isMain, decl->alias.range);
+  emitKernel({kernel, decl->alias.name, decl->arguments, isMain, decl->alias.range});
 }
 
 void ProgramAnalyzer::run() {
@@ -199,7 +208,7 @@ void ProgramAnalyzer::run() {
   for (ast::Decl *decl : program.mainFile().decls) {
     const auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl);
     if (kernel && hasAllConstants(kernel))
-      emitKernel(kernel, kernel->name.name, {}, /*isMain=*/true, kernel->name.range);
+      emitKernel({kernel, kernel->name.name, {}, /*isMain=*/true, kernel->name.range});
   }
   for (const ast::SourceFile &file : program.files)
     for (ast::Decl *decl : file.decls)
@@ -230,12 +239,9 @@ void ProgramAnalyzer::checkGenericDeclarations() {
 
 static std::unique_ptr<TypedProgram> analyzeProgram(const ast::Program &program, DiagnosticEngine &engine,
                                                     const Options &options, bool isReference) {
-  Options complete = options;
-  if (!complete.autoValue)
-    complete.autoValue = chooseFixedTile;
   unsigned errorsBefore = engine.getNumErrors();
   auto result = std::make_unique<TypedProgram>();
-  ProgramAnalyzer(program, engine, complete, isReference, *result).run();
+  ProgramAnalyzer(program, engine, options, isReference, *result).run();
   return engine.getNumErrors() == errorsBefore ? std::move(result) : nullptr;
 }
 

@@ -50,7 +50,12 @@ private:
   void writeTensorChecks();
   void writeOverlapChecks();
   void writeWorkspaces();
-  void writeVariant(const Variant &variant);
+  bool hasCosts() const {
+    return any_of(kernel.variants, [](const Variant &variant) { return variant.cost.has_value(); });
+  }
+  std::string conditionOf(const Variant &variant) const;
+  void writeChoice();
+  void writeVariant(const Variant &variant, unsigned number);
   void writeLaunch(const Launch &launch);
   std::string writeParameter(const Parameter &parameter, unsigned index);
   void writeTensorMap(const Parameter &parameter, unsigned index);
@@ -101,7 +106,9 @@ bool LauncherWriter::needsMultiprocessors() const {
            });
   };
   return any_of(kernel.variants,
-                [&](const Variant &v) { return any_of(v.when, uses) || any_of(v.launches, launchUses); }) ||
+                [&](const Variant &v) {
+                  return any_of(v.when, uses) || (v.cost && uses(*v.cost)) || any_of(v.launches, launchUses);
+                }) ||
          any_of(kernel.workspaces, [&](const Workspace &w) { return uses(w.bytes); });
 }
 
@@ -272,21 +279,38 @@ void LauncherWriter::writeBody() {
   writeMultiprocessors((prefix + "_fail_(tilec_result, NULL)").str());
   if (!kernel.workspaces.empty())
     writeWorkspaces();
-  for (const Variant &variant : kernel.variants) {
-    writeVariant(variant);
-    if (variant.when.empty())
+  if (hasCosts())
+    writeChoice();
+  for (auto [number, variant] : enumerate(kernel.variants)) {
+    writeVariant(variant, number);
+    if (variant.when.empty() && !hasCosts())
       return;
   }
   os << "  return " << prefix << "_fail_(CUDA_ERROR_INVALID_VALUE, "
      << quote("no variant of the kernel accepts these arguments") << ");\n";
 }
 
-void LauncherWriter::writeVariant(const Variant &variant) {
+std::string LauncherWriter::conditionOf(const Variant &variant) const {
+  if (variant.when.empty())
+    return "1";
+  return join(map_range(variant.when, [&](const HostExpr &expr) { return printer.print(expr); }), " && ");
+}
+
+/// Of the variants whose conditions hold, the number of the one of least cost.
+void LauncherWriter::writeChoice() {
+  os << "  int tilec_choice = -1;\n  int64_t tilec_least = 0;\n";
+  for (auto [number, variant] : enumerate(kernel.variants))
+    os << "  if (" << conditionOf(variant)
+       << ") {\n    const int64_t tilec_cost = " << (variant.cost ? printer.print(*variant.cost) : "0")
+       << ";\n    if (tilec_choice < 0 || tilec_cost < tilec_least) {\n      tilec_choice = " << number
+       << ";\n      tilec_least = tilec_cost;\n    }\n  }\n";
+}
+
+void LauncherWriter::writeVariant(const Variant &variant, unsigned number) {
   os << "  // Variant " << toComment(variant.name) << ".\n  {\n";
-  bool isConditional = !variant.when.empty();
+  bool isConditional = !variant.when.empty() || hasCosts();
   if (isConditional)
-    os << "    const int tilec_chosen = "
-       << join(map_range(variant.when, [&](const HostExpr &expr) { return printer.print(expr); }), " && ")
+    os << "    const int tilec_chosen = " << (hasCosts() ? "tilec_choice == " + utostr(number) : conditionOf(variant))
        << ";\n    if (tilec_chosen) {\n";
   for (const Launch &launch : variant.launches)
     writeLaunch(launch);

@@ -256,8 +256,10 @@ void addLaunch(Reader &reader, std::vector<KernelInfo> &kernels, mlir::LLVM::LLV
     return reader.fail("no kernel `" + name + "` in tilec.kernels");
   auto variant = find_if(kernel->variants, [&](const Variant &v) { return v.name == variantName; });
   if (variant == kernel->variants.end()) {
-    kernel->variants.push_back({variantName, reader.getExprs(dict, "when"), {}});
+    kernel->variants.push_back({variantName, reader.getExprs(dict, "when"), std::nullopt, {}});
     variant = std::prev(kernel->variants.end());
+    if (Attribute cost = dict ? dict.get("cost") : Attribute())
+      variant->cost = reader.readExpr(cost);
   }
   // Functions of one variant stand in the order of their stages.
   if (reader.getInt(dict, "stage") != static_cast<int64_t>(variant->launches.size()))

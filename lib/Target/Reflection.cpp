@@ -122,6 +122,8 @@ private:
     json.object([&] {
       json.attribute("name", variant.name);
       attribute("when", variant.when);
+      if (variant.cost)
+        attribute("cost", *variant.cost);
       json.attributeArray("launches", [&] { for_each(variant.launches, [&](const Launch &l) { write(l); }); });
     });
   }

@@ -260,7 +260,11 @@ int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
     return pinned.getInt();
   tilegpu::ChanOp op = channel.op;
   StringRef engine = op.getEngine();
-  return engine == "tma" ? 4 : engine == "cp_async" ? 3 : 2;
+  if (engine != "tma")
+    return engine == "cp_async" ? 3 : 2;
+  // Small items of a product must be many, for as many bytes to be on their way as a large tile has (192 KiB).
+  constexpr int64_t bytesInFlight = 192 * 1024;
+  return channel.loads.size() > 1 ? std::clamp<int64_t>(bytesInFlight / op.getType().slotBytes(), 4, 16) : 4;
 }
 
 int64_t ChannelBuilder::stagedBytes() const {

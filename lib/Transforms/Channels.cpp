@@ -166,7 +166,7 @@ struct ChannelsPass : tilec::impl::ChannelsBase<ChannelsPass> {
   // `@stages` counts the items of rings that the loop's own body fills. The variant for unaligned tensors may have
   // none.
   static LogicalResult verifyStages(tilegpu::KernelOp kernel) {
-    bool fallback = specializationOf(kernel.getSymName()) != "fast";
+    bool fallback = specializationOf(kernel) != "fast";
     WalkResult result = kernel.walk([&](scf::ForOp loop) {
       bool fills = llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<tilegpu::FillOp>(op); });
       if (fills || !loop->hasAttr("tilec.stages") || (fallback && containsDot(loop)))

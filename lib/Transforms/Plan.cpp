@@ -1,5 +1,6 @@
 // plan: every choice of a kernel in one attribute.
 #include "PlanStreams.h"
+#include "SwapOperands.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
@@ -93,6 +94,30 @@ bool canUseWgmma(const DotFacts &facts, const Machine &machine) {
   return lhs && hasTmaOperand(facts.op().getRhs(), facts.rhsKMajor);
 }
 
+// A product with fewer rows than wgmma has, or others, is computed transposed where its columns are such rows. The
+// larger operand is then read once from memory: it shall not push the smaller one out of the second-level cache.
+void swapNarrowProduct(tile::KernelOp kernel, const Machine &machine) {
+  SmallVector<tile::DotOp> dots;
+  kernel.walk([&](tile::DotOp dot) { dots.push_back(dot); });
+  if (dots.size() != 1 || !machine.hasWgmma || kernel.getAnnotations().get("no_tma"))
+    return;
+  tile::DotOp dot = dots.front();
+  DotFacts facts = factsOf(dot);
+  int64_t k = tensorCoreK(facts);
+  bool fits = k != 0 && facts.k % k == 0 && facts.m % 64 != 0 && facts.m % 8 == 0 && facts.m <= 256 &&
+              facts.n % 64 == 0 && hasTmaOperand(dot.getLhs(), facts.lhsKMajor) &&
+              hasTmaOperand(dot.getRhs(), facts.rhsKMajor);
+  if (!fits || !swapOperands(dot))
+    return;
+  dot.emitRemark() << kernel.getSymName() << ": computed transposed, for a tile of " << facts.m << " rows";
+  auto load = dot.getLhs().getDefiningOp<tile::LoadOp>();
+  if (facts.m > 64 || !load || load.getAnnotations().get("evict"))
+    return;
+  NamedAttrList annotations(load.getAnnotations());
+  annotations.set("evict", StringAttr::get(kernel.getContext(), "first"));
+  load.setAnnotationsAttr(annotations.getDictionary(kernel.getContext()));
+}
+
 // Rows that m16n8 instructions of `warpsM` x `warpsN` warps can share.
 bool fitsMma(const DotFacts &facts, int64_t warpsM, int64_t warpsN, int64_t k) {
   return facts.m % (16 * warpsM) == 0 && facts.n % (8 * warpsN) == 0 && facts.k % k == 0;
@@ -102,6 +127,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   void runOnOperation() override {
     tile::KernelOp kernel = getOperation();
     const Machine &machine = targetMachine(kernel);
+    swapNarrowProduct(kernel, machine);
     SmallVector<DotFacts> dots;
     kernel.walk([&](tile::DotOp dot) { dots.push_back(factsOf(dot)); });
     Builder builder(kernel.getContext());
@@ -145,6 +171,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which runs on from tile to tile";
     }
     plan.set("raster", builder.getI64IntegerAttr(dots.empty() ? 0 : wgmma ? rasterGroup(kernel, machine) : 8));
+    // Groups of a kernel without products take an iteration each.
+    if (dots.empty() && groups > 1)
+      plan.set("side_by_side", builder.getUnitAttr());
     if (pinnedRegisters)
       plan.set("maxregs", pinnedRegisters);
     kernel->setAttr("plan", plan.getDictionary(kernel.getContext()));
@@ -250,11 +279,15 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       if (type && !feedsDot)
         peak += type.getRank() == 1 ? type.getNumElements() / 4 : type.getNumElements() / (128 * groups);
     });
-    int64_t launch = std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8;
+    int64_t launch = launchRegisters(groups);
     if (peak <= launch)
       return success();
-    constexpr int64_t producer = 24;
-    int64_t consumer = std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
+    auto consumerBeside = [&](int64_t producer) {
+      return std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
+    };
+    // A producer that runs on from tile to tile wants 40; 24 are enough for one of a single tile.
+    int64_t producer = consumerBeside(40) >= peak + 16 ? 40 : 24;
+    int64_t consumer = consumerBeside(producer);
     Builder builder(&getContext());
     plan.set("producer_registers", builder.getI64IntegerAttr(producer));
     plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
@@ -287,7 +320,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
                               << " by " << shape << ", " << groups << " group" << (groups > 1 ? "s" : "") << " of "
                               << warps << " warps";
       bool slower = machine.hasWgmma ? !wgmma : mma.getKind() == "fma";
-      bool general = specializationOf(kernel.getSymName()) == "general";
+      bool general = specializationOf(kernel) == "general";
       if (slower && !general && !facts.lhs.isF32() && !facts.lhs.isF64())
         facts.op().emitWarning() << "this dot uses " << mma.getKind()
                                  << " instructions instead of the machine's fastest: " << obstacle(facts);
@@ -300,6 +333,14 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     facts.op()->setAttr("mma", tilegpu::MmaAttr::get(&getContext(), kind, m, n, k, warpsM, warpsN));
   }
 
+  // Registers that a thread of `groups` consumer groups and the producer has when the block starts.
+  static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
+
+  // ptxas holds one instruction to the registers at launch, whatever setmaxnreg says.
+  static bool canIssue(ArrayRef<DotFacts> dots, int64_t groups) {
+    return llvm::all_of(dots, [&](const DotFacts &facts) { return facts.n / 2 + 26 <= launchRegisters(groups); });
+  }
+
   // Accumulators of all dots that live at once, at most 128 registers a thread, decide how many groups share the rows.
   int64_t chooseGroups(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
     int64_t rows = dots.front().m / 64, columns = 0;
@@ -309,10 +350,11 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       columns += facts.n;
     }
     for (int64_t groups : {1, 2, 3, 4})
-      if (rows % groups == 0 && rows / groups * columns / 2 <= 128 && (groups > 1 || rows == 1))
+      if (rows % groups == 0 && rows / groups * columns / 2 <= 128 && (groups > 1 || rows == 1) &&
+          canIssue(dots, groups))
         return groups;
     for (int64_t groups : {4, 3, 2})
-      if (rows % groups == 0)
+      if (rows % groups == 0 && canIssue(dots, groups))
         return groups;
     return 1;
   }

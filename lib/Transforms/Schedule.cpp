@@ -61,8 +61,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     OpBuilder builder(kernel);
     Attribute one = builder.getI64IntegerAttr(1);
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
-    // Groups of a kernel without products take an iteration each, side by side.
-    bool sideBySide = number("groups") > 1 && number("raster") == 0;
+    bool sideBySide = plan.get("side_by_side") != nullptr;
     bool persistent = plan.get("persistent") != nullptr;
     if (sideBySide)
       grid = gridOfGroups(grid, number("groups"));
@@ -72,6 +71,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
         /*shared_bytes=*/IntegerAttr(), plan.getAs<IntegerAttr>("maxregs"));
+    for (NamedAttribute attribute : kernel->getDiscardableAttrs())
+      if (attribute.getName().strref().starts_with("tilec."))
+        target->setDiscardableAttr(attribute.getName(), attribute.getValue());
     Block *body = &target.getBody().emplaceBlock();
     for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
       if (&op != parallel)

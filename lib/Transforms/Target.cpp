@@ -14,7 +14,7 @@ const tilec::Machine &tilec::targetMachine(Operation *op) {
   return *(machine ? machine : findMachine("sm_90a"));
 }
 
-llvm::StringRef tilec::specializationOf(StringRef symbol) {
-  size_t position = symbol.rfind("__");
-  return position == StringRef::npos ? StringRef() : symbol.substr(position + 2).split('_').first;
+llvm::StringRef tilec::specializationOf(Operation *kernel) {
+  auto attribute = kernel->getAttrOfType<StringAttr>("tilec.specialization");
+  return attribute ? attribute.getValue() : llvm::StringRef();
 }

@@ -177,9 +177,11 @@ class Launcher:
         return bool(stored) and all(0 in arguments[a["name"]].shape for a in stored)
 
     def _choose(self, values, arguments):
-        for v in self.kernel["variants"]:
-            if all(evaluate(c, values, self._aligned(arguments)) for c in v["when"]):
-                return v
+        """Of the variants whose conditions hold the one of least cost, the first of equals."""
+        fitting = [v for v in self.kernel["variants"]
+                   if all(evaluate(c, values, self._aligned(arguments)) for c in v["when"])]
+        if fitting:
+            return min(fitting, key=lambda v: evaluate(v.get("cost", 0), values))
         raise LaunchError(f"{self.kernel['name']}: no variant accepts these arguments")
 
     def _ready(self, launch, values, arguments):

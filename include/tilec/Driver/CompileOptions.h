@@ -63,6 +63,8 @@ struct CompileOptions {
   DependencyOptions dependencies;
   bool timePasses = false;
   bool explainPlan = false;
+  /// Sizes for which the choice of variants is explained, as (name, value); typical ones if there is none.
+  std::vector<std::pair<std::string, int64_t>> shape;
   bool resourceUsage = false;
   /// Remarks as YAML go to this file.
   std::string remarksPath;

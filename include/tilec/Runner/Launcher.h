@@ -46,7 +46,7 @@ public:
   llvm::Expected<LaunchPlan> plan(const std::map<std::string, TensorArgument> &tensors,
                                   const std::map<std::string, Number> &numbers);
 
-  /// A variant to take instead of the first whose conditions hold, which must still hold.
+  /// A variant to take instead of the one that the launcher would choose; its conditions must still hold.
   void forceVariant(std::string name) { forced = std::move(name); }
 
 private:

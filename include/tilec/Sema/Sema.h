@@ -22,22 +22,21 @@ struct Define {
   ast::Expr *value = nullptr;
 };
 
-/// A constant or tile size that is left to the compiler.
-struct AutoRequest {
+/// A size that the source leaves to the compiler: a constant whose default is `auto`, or `tiles(N, auto)`.
+struct AutoSize {
   /// The constant's name ("BM"), or the axis's for `tiles(N, auto)`.
-  llvm::StringRef name;
-  /// The kernel that it belongs to.
-  llvm::StringRef kernel;
-  /// The widest element type (bits) of the kernel's tensors.
-  unsigned elementBits = 32;
+  std::string name;
+  /// The axes of the kernel at hand that it is the tile size of.
+  std::vector<const Axis *> axes;
 };
 
 struct Options {
   std::vector<Define> defines;
   /// For `if arch >= 90` of annotations: sm_90a is 90.
   unsigned arch = 90;
-  /// Supplies `auto`; the default is a fixed choice by element width.
-  std::function<int64_t(const AutoRequest &)> autoValue;
+  /// Sizes for a kernel that was analysed with trial sizes, the ones for large tensors first. Each makes a kernel of
+  /// its own; none leaves the kernel with its trial sizes.
+  std::function<std::vector<SizeChoice>(const Kernel &, llvm::ArrayRef<AutoSize>)> chooseSizes;
 };
 
 } // namespace sema

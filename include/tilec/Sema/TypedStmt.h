@@ -225,8 +225,21 @@ struct LaunchContract {
   SourceRange range;
 };
 
+/// Values for the sizes that a kernel leaves to the compiler, by their names in order of declaration.
+struct SizeChoice {
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  /// Estimates the time of a launch with these sizes in picoseconds; null where nothing is to be compared.
+  HostExpr cost = nullptr;
+  /// What storing element by element adds.
+  HostExpr scalarStores = 0;
+  /// Whether tensors of which the inputs alone are aligned get these sizes; tensors that are not aligned (one set).
+  bool inputs = true;
+  bool general = true;
+};
+
 /// One variant of one kernel: constants are substituted; `D in {64, 128}` gives two variants whose trees share nothing.
-/// Variants of a kernel follow each other in TypedProgram::kernels; exactly one `when` holds where the contracts do.
+/// Variants of a kernel follow each other in TypedProgram::kernels; exactly one `when` holds where the contracts do,
+/// except that variants which differ only in their sizes (`choice` 0, 1, ...) follow each other with the same `when`.
 struct Kernel {
   /// The user's name ("gemm", or the alias of an instantiation).
   std::string name;
@@ -239,6 +252,9 @@ struct Kernel {
   std::vector<Parameter> parameters;
   std::vector<LaunchContract> contracts;
   std::vector<HostExpr> when;
+  /// The number among the variants with the same `when`, and what the compiler chose for this one.
+  unsigned choice = 0;
+  SizeChoice chosen;
   /// Temps, in order.
   std::vector<Tensor *> temps;
   /// The stages.

@@ -9,6 +9,7 @@
 #include "llvm/Support/Error.h"
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,8 @@ struct Launch {
 struct Variant {
   std::string name;
   std::vector<HostExpr> when;
+  /// Of the variants whose conditions hold, the one of least cost is launched, the first of equals; none costs 0.
+  std::optional<HostExpr> cost;
   std::vector<Launch> launches;
 };
 

@@ -17,9 +17,9 @@ namespace tilec {
 /// The machine named by the enclosing module's `tilec.target`; sm_90a where it has none.
 const Machine &targetMachine(mlir::Operation *op);
 
-/// Which specialisation a kernel is, from the name that IR generation gives it (`gemm__fast`, `rows__general_512`):
-/// "fast", "inputs", "general", or empty for other names.
-llvm::StringRef specializationOf(llvm::StringRef symbol);
+/// Which specialisation a kernel is, by the attribute that IR generation gives it (`tilec.specialization`): "fast",
+/// "inputs", "general", or empty without one.
+llvm::StringRef specializationOf(mlir::Operation *kernel);
 
 } // namespace tilec
 

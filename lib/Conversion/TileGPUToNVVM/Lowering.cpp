@@ -245,6 +245,8 @@ DictionaryAttr Lowering::launchAttribute() {
   launch.set("kernel", kernel.getKernelAttr());
   launch.set("variant", builder.getStringAttr(kernel.getSymName()));
   launch.set("when", kernel.getWhen());
+  if (Attribute cost = kernel->getAttr("tilec.cost"))
+    launch.set("cost", cost);
   launch.set("stage", builder.getI64IntegerAttr(kernel.getStage()));
   launch.set("grid", kernel.getGrid());
   launch.set("block", builder.getI64IntegerAttr(threads));

@@ -1,0 +1,58 @@
+// Rates: how fast a machine computes tiles of certain shapes. Data for the choice of tile sizes.
+#ifndef TILEC_MACHINE_RATES_H
+#define TILEC_MACHINE_RATES_H
+
+#include "tilec/Machine/Machine.h"
+
+namespace tilec {
+
+/// Sizes of the tiles of C[m, n] over k, and how fast they go.
+struct ProductTile {
+  int64_t m;
+  int64_t n;
+  /// Of the operands' rows, which is what the slots of a ring hold.
+  int64_t depthBytes;
+  /// Of the Tensor Core's peak while every multiprocessor has such a tile, in thousandths.
+  int64_t efficiency;
+  /// Of the card's bandwidth where the larger operand is read once, in thousandths.
+  int64_t traffic;
+  /// What a tile costs beside its steps (start of the ring, stores), in nanoseconds.
+  int64_t edge;
+  /// The variants that get these sizes beside `fast`: of tensors whose inputs alone are aligned, of any tensors (one).
+  bool inputs = false;
+  bool general = false;
+};
+
+/// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.
+struct AttentionTile {
+  int64_t head;
+  int64_t queries;
+  int64_t keys;
+  /// Of the Tensor Core's peak for both products, in thousandths.
+  int64_t efficiency;
+  /// What a block costs beside its steps, in nanoseconds.
+  int64_t edge;
+  /// Whether unaligned tensors get these sizes; one for each head size.
+  bool general = false;
+};
+
+struct MachineRates {
+  /// Multiply-adds of 16-bit operands that a multiprocessor's Tensor Cores make in a nanosecond at the clock that the
+  /// card holds under load. Operands of b bits take b / 16 of the time.
+  int64_t productsPerNanosecond;
+  /// Bytes that one multiprocessor can load in a nanosecond.
+  int64_t loadPerNanosecond;
+  /// Picoseconds of an element of the result that is stored by itself.
+  int64_t scalarStore;
+  /// From the call to the first instruction and from the last one to the end, in nanoseconds.
+  int64_t launch;
+  /// The best for large tensors first.
+  llvm::ArrayRef<ProductTile> products;
+  llvm::ArrayRef<AttentionTile> attention;
+};
+
+const MachineRates &ratesOf(const Machine &machine);
+
+} // namespace tilec
+
+#endif // TILEC_MACHINE_RATES_H

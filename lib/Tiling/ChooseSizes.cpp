@@ -1,0 +1,212 @@
+// Candidates by the kind of kernel, and their costs.
+#include "tilec/Tiling/ChooseSizes.h"
+
+#include "HostCost.h"
+#include "KernelFacts.h"
+#include "tilec/Machine/Rates.h"
+
+using namespace tilec;
+using namespace tilec::sema;
+
+namespace {
+
+/// Picoseconds of a nanosecond, the unit of rates.
+constexpr int64_t perNanosecond = 1000;
+
+/// The extent that each axis gets. Written sizes are those of the probe.
+class AxisSizes {
+public:
+  AxisSizes(llvm::ArrayRef<AutoSize> sizes) : sizes(sizes) {}
+
+  /// Wants an extent for an axis; false where the source says otherwise.
+  bool want(const Axis &axis, int64_t extent) {
+    const AutoSize *size = sizeOf(axis);
+    if (!size)
+      return axis.extent == extent;
+    auto [it, inserted] = values.try_emplace(size->name, extent);
+    return inserted || it->second == extent;
+  }
+
+  /// Whether the compiler chooses the extent of an axis.
+  bool isFree(const Axis &axis) const { return sizeOf(axis) != nullptr; }
+
+  int64_t extentOf(const Axis &axis) const {
+    const AutoSize *size = sizeOf(axis);
+    auto it = size ? values.find(size->name) : values.end();
+    return it == values.end() ? axis.extent : it->second;
+  }
+
+  /// The values in order of declaration; sizes that nobody wanted are left to trial.
+  std::vector<std::pair<std::string, int64_t>> take() const {
+    std::vector<std::pair<std::string, int64_t>> result;
+    for (const AutoSize &size : sizes)
+      if (auto it = values.find(size.name); it != values.end())
+        result.emplace_back(size.name, it->second);
+    return result;
+  }
+
+private:
+  const AutoSize *sizeOf(const Axis &axis) const {
+    const AutoSize *it =
+        llvm::find_if(sizes, [&](const AutoSize &size) { return llvm::is_contained(size.axes, &axis); });
+    return it == sizes.end() ? nullptr : it;
+  }
+
+  llvm::ArrayRef<AutoSize> sizes;
+  std::map<std::string, int64_t> values;
+};
+
+class SizeChooser {
+public:
+  SizeChooser(const Kernel &probe, llvm::ArrayRef<AutoSize> sizes, const Machine &machine)
+      : probe(probe), sizes(sizes), machine(machine), rates(ratesOf(machine)) {}
+
+  std::vector<SizeChoice> run();
+
+private:
+  std::vector<SizeChoice> forProduct(const KernelFacts &facts);
+  std::vector<SizeChoice> forAttention(const KernelFacts &facts);
+  static void add(std::vector<SizeChoice> &result, std::optional<SizeChoice> choice);
+  /// Rounds of tiles over the multiprocessors.
+  std::optional<HostExpr> waves(const KernelFacts &facts, const AxisSizes &chosen) const;
+  /// The sizes with their cost; nothing where the host cannot know it.
+  std::optional<SizeChoice> priced(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen) const;
+  std::optional<SizeChoice> priced(const KernelFacts &facts, const AttentionTile &tile, const AxisSizes &chosen) const;
+  /// Picoseconds of multiply-adds on Tensor Cores at `efficiency` thousandths.
+  int64_t productTime(int64_t multiplyAdds, unsigned bits, int64_t efficiency) const {
+    return multiplyAdds * bits / 16 * perNanosecond / rates.productsPerNanosecond * 1000 / efficiency;
+  }
+
+  const Kernel &probe;
+  llvm::ArrayRef<AutoSize> sizes;
+  const Machine &machine;
+  const MachineRates &rates;
+};
+
+} // namespace
+
+/// Bits of an operand in shared memory.
+static unsigned operandBits(ScalarKind element) { return element == ScalarKind::TF32 ? 32 : getBitWidth(element); }
+
+std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisSizes &chosen) const {
+  HostExpr tiles = 1;
+  for (const Binding &binding : facts.stage->bindings) {
+    std::optional<HostExpr> length = host::lengthOf(binding);
+    if (!length)
+      return std::nullopt;
+    if (binding.axis)
+      length = host::ceilDiv(std::move(*length), chosen.extentOf(*binding.axis));
+    tiles = host::mul(std::move(tiles), std::move(*length));
+  }
+  return host::ceilDiv(std::move(tiles), host::multiprocessors());
+}
+
+std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,
+                                              const AxisSizes &chosen) const {
+  const ProductFacts &product = facts.products.front();
+  unsigned bits = operandBits(product.element);
+  int64_t m = chosen.extentOf(*product.m), n = chosen.extentOf(*product.n), k = chosen.extentOf(*product.k);
+  int64_t load = (m + n) * k * bits / 8 * perNanosecond / rates.loadPerNanosecond;
+  int64_t step = std::max(productTime(m * n * k, bits, tile.efficiency), load), edge = tile.edge * perNanosecond;
+  std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
+  std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
+  if (!depth || !rounds || !rows || !columns)
+    return std::nullopt;
+  HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edge);
+  HostExpr time = host::mul(*rounds, std::move(block));
+  // In a product that memory limits one operand is far larger than the rest.
+  HostExpr bytes = host::mul(host::mul(host::max(*rows, *columns), *depth), bits / 8);
+  for (const Binding &binding : facts.stage->bindings)
+    if (!binding.axis)
+      bytes = host::mul(std::move(bytes), *host::lengthOf(binding));
+  int64_t bandwidth = std::max<int64_t>(machine.bandwidth * tile.traffic / 1000, 1);
+  // Each further row of tiles reads the weights again, most of them from the second-level cache.
+  bytes = host::div(host::mul(std::move(bytes), host::add(host::ceilDiv(*rows, m), 9)), 10);
+  HostExpr traffic = host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edge);
+  HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
+  HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
+  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs, tile.general};
+}
+
+std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const AttentionTile &tile,
+                                              const AxisSizes &chosen) const {
+  const ProductFacts &scores = facts.products[0], &values = facts.products[1];
+  int64_t queries = chosen.extentOf(*scores.m), keys = chosen.extentOf(*scores.n);
+  int64_t elements = scores.k->extent + values.n->extent;
+  int64_t step = productTime(queries * keys * elements, operandBits(scores.element), tile.efficiency);
+  std::optional<HostExpr> length = host::lengthOf(*scores.n), rounds = waves(facts, chosen);
+  if (!length || !rounds)
+    return std::nullopt;
+  HostExpr block = host::add(host::mul(host::ceilDiv(std::move(*length), keys), step), tile.edge * perNanosecond);
+  HostExpr cost = host::add(host::mul(std::move(*rounds), std::move(block)), rates.launch * perNanosecond);
+  SizeChoice result{chosen.take(), std::move(cost)};
+  result.general = tile.general;
+  return result;
+}
+
+/// Unless it is known already, or decides nothing.
+void SizeChooser::add(std::vector<SizeChoice> &result, std::optional<SizeChoice> choice) {
+  if (choice && !choice->sizes.empty() &&
+      llvm::none_of(result, [&](const SizeChoice &other) { return other.sizes == choice->sizes; }))
+    result.push_back(std::move(*choice));
+}
+
+std::vector<SizeChoice> SizeChooser::forProduct(const KernelFacts &facts) {
+  const ProductFacts &product = facts.products.front();
+  unsigned bits = operandBits(product.element);
+  std::vector<SizeChoice> result;
+  // Beside written sizes that no tile of the table has, the free ones are as good as the table's.
+  for (bool exact : {true, false}) {
+    for (const ProductTile &tile : rates.products) {
+      // Where both sides are written, a depth is all that is left to say.
+      if (!exact && !result.empty() && !AxisSizes(sizes).isFree(*product.m) && !AxisSizes(sizes).isFree(*product.n))
+        break;
+      // Two accumulators leave registers for half the tile, other tiles beside them for no more than 128x256.
+      if (tile.m * tile.n > (product.promoted ? 128 * 128 : facts.loadsBeside ? 128 * 256 : INT64_MAX))
+        continue;
+      AxisSizes chosen(sizes);
+      auto want = [&](const Axis &axis, int64_t extent) {
+        return chosen.want(axis, extent) || (!exact && !chosen.isFree(axis));
+      };
+      if (!want(*product.m, tile.m) || !want(*product.n, tile.n) ||
+          (chosen.isFree(*product.k) && !chosen.want(*product.k, std::max<int64_t>(tile.depthBytes * 8 / bits, 1))))
+        continue;
+      add(result, priced(facts, tile, chosen));
+    }
+    if (!result.empty())
+      break;
+  }
+  return result;
+}
+
+std::vector<SizeChoice> SizeChooser::forAttention(const KernelFacts &facts) {
+  const ProductFacts &scores = facts.products[0];
+  const AttentionTile *first =
+      llvm::find_if(rates.attention, [&](const AttentionTile &tile) { return scores.k->extent <= tile.head; });
+  std::vector<SizeChoice> result;
+  for (const AttentionTile *tile = first; tile != rates.attention.end() && tile->head == first->head; ++tile) {
+    AxisSizes chosen(sizes);
+    if (!(chosen.want(*scores.m, tile->queries) || !chosen.isFree(*scores.m)) ||
+        !(chosen.want(*scores.n, tile->keys) || !chosen.isFree(*scores.n)))
+      continue;
+    add(result, priced(facts, *tile, chosen));
+  }
+  return result;
+}
+
+std::vector<SizeChoice> SizeChooser::run() {
+  std::optional<KernelFacts> facts = factsOf(probe);
+  if (!facts || facts->products.empty())
+    return {};
+  if (facts->products.size() == 1)
+    return forProduct(*facts);
+  const ProductFacts &first = facts->products[0], &second = facts->products[1];
+  if (facts->products.size() == 2 && second.lhsFromProduct && second.k == first.n && second.m == first.m)
+    return forAttention(*facts);
+  return {};
+}
+
+std::vector<SizeChoice> tilec::chooseSizes(const Kernel &probe, llvm::ArrayRef<AutoSize> sizes,
+                                           const Machine &machine) {
+  return SizeChooser(probe, sizes, machine).run();
+}

@@ -1,0 +1,148 @@
+// Finds the products of a typed tree.
+#include "KernelFacts.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+using namespace tilec;
+using namespace tilec::sema;
+
+namespace {
+
+/// Visits the expressions of a kernel's statements once each. Values of lets and vars are followed from their uses by
+/// `dependsOnProduct` alone.
+class ProductFinder {
+public:
+  void visit(const Block *block) {
+    for (const Stmt *stmt : block->statements)
+      visit(stmt);
+  }
+
+  std::vector<const Dot *> dots;
+  bool loadsBeside = false;
+
+private:
+  void visit(const Stmt *stmt) {
+    switch (stmt->kind) {
+    case StmtKind::Parallel:
+      return visit(llvm::cast<ParallelStmt>(stmt)->body);
+    case StmtKind::For:
+      return visit(llvm::cast<ForStmt>(stmt)->body);
+    case StmtKind::While:
+      return visit(llvm::cast<WhileStmt>(stmt)->body);
+    case StmtKind::If: {
+      const auto *conditional = llvm::cast<IfStmt>(stmt);
+      visit(conditional->thenBlock);
+      if (conditional->elseBlock)
+        visit(conditional->elseBlock);
+      return;
+    }
+    case StmtKind::Axis:
+      return;
+    case StmtKind::Let:
+      return visit(llvm::cast<LetStmt>(stmt)->variable->initial);
+    case StmtKind::Var:
+      return visit(llvm::cast<VarStmt>(stmt)->variable->initial);
+    case StmtKind::Assign:
+      return visit(llvm::cast<AssignStmt>(stmt)->value);
+    case StmtKind::Store:
+      return visit(llvm::cast<StoreStmt>(stmt)->value);
+    case StmtKind::Atomic:
+      return visit(llvm::cast<AtomicStmt>(stmt)->value);
+    }
+  }
+
+  void visit(const Expr *expr, bool inProduct = false);
+};
+
+} // namespace
+
+/// The operands of an expression that may have axes; subscripts and conditions hold no products.
+static llvm::SmallVector<const Expr *> operandsOf(const Expr *expr) {
+  switch (expr->kind) {
+  case ExprKind::Unary:
+    return {llvm::cast<Unary>(expr)->operand};
+  case ExprKind::Binary:
+    return {llvm::cast<Binary>(expr)->lhs, llvm::cast<Binary>(expr)->rhs};
+  case ExprKind::Cast:
+    return {llvm::cast<Cast>(expr)->operand};
+  case ExprKind::Call: {
+    const auto &arguments = llvm::cast<Call>(expr)->arguments;
+    return llvm::SmallVector<const Expr *>(arguments.begin(), arguments.end());
+  }
+  case ExprKind::Reduce:
+    return {llvm::cast<Reduce>(expr)->operand};
+  case ExprKind::Dot:
+    return {llvm::cast<Dot>(expr)->lhs, llvm::cast<Dot>(expr)->rhs};
+  case ExprKind::AxisOperation:
+    return {llvm::cast<AxisOperation>(expr)->operand};
+  case ExprKind::Substitute:
+    return {llvm::cast<Substitute>(expr)->base};
+  case ExprKind::BlockValue:
+    return {llvm::cast<BlockValue>(expr)->value};
+  case ExprKind::IfValue:
+    return {llvm::cast<IfValue>(expr)->thenValue, llvm::cast<IfValue>(expr)->elseValue};
+  default:
+    return {};
+  }
+}
+
+void ProductFinder::visit(const Expr *expr, bool inProduct) {
+  const auto *dot = llvm::dyn_cast<Dot>(expr);
+  if (dot)
+    dots.push_back(dot);
+  loadsBeside |= !inProduct && llvm::isa<Load>(expr) && !expr->type.isScalar();
+  if (const auto *value = llvm::dyn_cast<BlockValue>(expr))
+    visit(value->block);
+  for (const Expr *operand : operandsOf(expr))
+    visit(operand, inProduct || dot);
+}
+
+/// Through lets; the initial value of a var says nothing about later ones.
+static bool dependsOnProduct(const Expr *expr, llvm::SmallPtrSetImpl<const Variable *> &seen) {
+  if (llvm::isa<Dot>(expr))
+    return true;
+  if (const auto *ref = llvm::dyn_cast<VariableRef>(expr)) {
+    const Variable *variable = ref->variable;
+    bool follow = (variable->kind == VariableKind::Let || variable->kind == VariableKind::Var) && variable->initial;
+    return follow && seen.insert(variable).second && dependsOnProduct(variable->initial, seen);
+  }
+  return llvm::any_of(operandsOf(expr), [&](const Expr *operand) { return dependsOnProduct(operand, seen); });
+}
+
+static std::optional<ProductFacts> factsOf(const Dot &dot) {
+  if (dot.axes.size() != 1 || dot.guard)
+    return std::nullopt;
+  auto own = [&](const Expr *operand, const Expr *other) {
+    llvm::SmallVector<const Axis *> axes;
+    for (const Axis *axis : operand->type.axes)
+      if (axis != dot.axes[0])
+        axes.push_back(other->type.has(axis) ? nullptr : axis);
+    return axes;
+  };
+  llvm::SmallVector<const Axis *> m = own(dot.lhs, dot.rhs), n = own(dot.rhs, dot.lhs);
+  if (m.size() != 1 || n.size() != 1 || !m[0] || !n[0])
+    return std::nullopt;
+  llvm::SmallPtrSet<const Variable *, 8> seen;
+  ScalarKind element = dot.lhs->type.element;
+  bool promoted = isFloat(element) && getBitWidth(element) == 8 && !dot.fast;
+  return ProductFacts{m[0], n[0], dot.axes[0], element, promoted, dependsOnProduct(dot.lhs, seen)};
+}
+
+std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {
+  if (kernel.body->statements.size() != 1)
+    return std::nullopt;
+  const auto *stage = llvm::dyn_cast<ParallelStmt>(kernel.body->statements.front());
+  if (!stage)
+    return std::nullopt;
+  ProductFinder finder;
+  finder.visit(stage->body);
+  KernelFacts facts{stage, {}, finder.loadsBeside};
+  for (const Dot *dot : finder.dots) {
+    std::optional<ProductFacts> product = ::factsOf(*dot);
+    if (!product)
+      return std::nullopt;
+    facts.products.push_back(*product);
+  }
+  return facts;
+}

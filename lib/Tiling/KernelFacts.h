@@ -1,0 +1,33 @@
+// What the choice of sizes asks about a kernel: its products and the ranges of their axes.
+#ifndef TILEC_TILING_KERNELFACTS_H
+#define TILEC_TILING_KERNELFACTS_H
+
+#include "tilec/Sema/TypedStmt.h"
+
+namespace tilec {
+
+/// A product C[m, n] over k with one axis each.
+struct ProductFacts {
+  const sema::Axis *m;
+  const sema::Axis *n;
+  const sema::Axis *k;
+  ScalarKind element;
+  /// Whether sums of 8-bit floats are promoted, which takes a second accumulator.
+  bool promoted;
+  /// Whether the left operand is computed from another product.
+  bool lhsFromProduct;
+};
+
+struct KernelFacts {
+  const sema::ParallelStmt *stage;
+  std::vector<ProductFacts> products;
+  /// Whether tiles are loaded that no product takes, such as a bias.
+  bool loadsBeside = false;
+};
+
+/// Nothing for a kernel of several stages, or with a product that has other axes.
+std::optional<KernelFacts> factsOf(const sema::Kernel &kernel);
+
+} // namespace tilec
+
+#endif // TILEC_TILING_KERNELFACTS_H
