@@ -1,5 +1,5 @@
-// Channels: rings of slots with the discipline that the hardware needs. In one sequential program a wait for ever is an
-// error; between processes it is a turn of another one.
+// Channels: rings of slots with the discipline that the hardware needs; turns of groups. In one sequential program a
+// wait for ever is an error; between processes another one goes on.
 #include "Machine.h"
 
 using namespace mlir;
@@ -27,6 +27,11 @@ bool Machine::waits(Operation *op) {
   if (auto take = dyn_cast<tilegpu::ReceiveOp>(op)) {
     Channel *channel = std::get<Channel *>(environment.lookup(take.getChan()));
     return channel->readers[number].received >= channel->committed;
+  }
+  if (isa<tilegpu::TurnTakeOp>(op) && group < static_cast<int64_t>(context.turns.size())) {
+    // Group 0 follows the last group's turn in the round before.
+    int64_t round = context.turns[group].taken;
+    return group == 0 ? context.turns.back().passed < round : context.turns[group - 1].passed <= round;
   }
   return false;
 }
@@ -126,5 +131,22 @@ LogicalResult Machine::slotView(tilegpu::SlotViewOp op) {
   view.shape = view.tile->shape;
   view.slot = slot;
   set(op.getResult(), std::move(view));
+  return success();
+}
+
+LogicalResult Machine::takeTurn(Operation *op) {
+  if (group >= static_cast<int64_t>(context.turns.size()))
+    return op->emitError("takes a turn outside consumer groups");
+  Context::Turns &turns = context.turns[group];
+  if (turns.taken != turns.passed)
+    return op->emitError("takes a turn that the group has already");
+  ++turns.taken;
+  return success();
+}
+
+LogicalResult Machine::passTurn(Operation *op) {
+  if (group >= static_cast<int64_t>(context.turns.size()) || context.turns[group].taken == context.turns[group].passed)
+    return op->emitError("passes a turn that the group does not have");
+  ++context.turns[group].passed;
   return success();
 }

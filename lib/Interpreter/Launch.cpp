@@ -138,6 +138,13 @@ static LogicalResult checkChannels(Context &context, tilegpu::KernelOp kernel) {
   return success();
 }
 
+static LogicalResult checkTurns(Context &context, tilegpu::KernelOp kernel) {
+  for (const Context::Turns &turns : context.turns)
+    if (turns.taken != turns.passed || turns.taken != context.turns.front().taken)
+      return kernel.emitError("ends with turns that were not passed, or that groups took unequally often");
+  return success();
+}
+
 static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
   for (int64_t group = 0; group < static_cast<int64_t>(kernel.getGroups()); ++group) {
     context.channels.clear();
@@ -153,9 +160,10 @@ static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
     }
     for (auto &channel : context.channels)
       channel->readers.clear();
+    context.turns.assign(kernel.getGroups(), {});
     if (failed(Processes(context, machine.current(), machine.values()).run()))
       return failure();
-    return checkChannels(context, kernel);
+    return failure(failed(checkChannels(context, kernel)) || failed(checkTurns(context, kernel)));
   }
   return success();
 }

@@ -107,6 +107,10 @@ private:
   mlir::LogicalResult subview(tilegpu::SubviewOp op);
   mlir::LogicalResult zeroTail(tilegpu::ZeroTailOp op);
   mlir::LogicalResult mma(tilegpu::MmaOp op);
+  mlir::LogicalResult mmaWait(tilegpu::MmaWaitOp op);
+  mlir::FailureOr<TilePtr> compute(mlir::Operation *op, const Product &product);
+  mlir::LogicalResult takeTurn(mlir::Operation *op);
+  mlir::LogicalResult passTurn(mlir::Operation *op);
   // Staged stores (StagedStores.cpp).
   mlir::LogicalResult makeStaging(tilegpu::StagingOp op);
   mlir::LogicalResult write(tilegpu::WriteOp op);
@@ -116,7 +120,7 @@ private:
   mlir::LogicalResult finishStore(Staging::Slot &slot);
   void meet(bool asyncProxy);
   /// `asyncProxy`: the access is one of wgmma, which sees writes of threads only behind a fence.
-  mlir::FailureOr<TilePtr> readShared(mlir::Operation *op, mlir::Value value, bool asyncProxy = false);
+  mlir::FailureOr<TilePtr> readShared(mlir::Operation *op, const SharedView &view, bool asyncProxy = false);
   mlir::LogicalResult writeShared(tilegpu::LocalStoreOp op);
 
   Context &context;
@@ -127,6 +131,8 @@ private:
   /// The number of the last barrier of the group, from 1, and of the last one with a proxy fence.
   int64_t barrier = 1;
   int64_t fence = 0;
+  /// Products started so far.
+  int64_t started = 0;
 };
 
 } // namespace tilec::interpreter

@@ -92,8 +92,19 @@ struct Staging {
 };
 using StagingPtr = std::shared_ptr<Staging>;
 
-using Datum =
-    std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView, StagingPtr>;
+/// A product and its operands. A started one is computed when it is waited for, from what its shared operands hold
+/// then; `number` counts the products that its machine has started, from 0.
+struct Product {
+  using Operand = std::variant<TilePtr, SharedView>;
+  mlir::Operation *op = nullptr;
+  Operand a, b;
+  /// Null: as if 0.
+  TilePtr acc;
+  int64_t number = 0;
+};
+
+using Datum = std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView,
+                           std::shared_ptr<Product>, StagingPtr>;
 using Environment = llvm::DenseMap<mlir::Value, Datum>;
 
 /// Shared by the machines of one launch.
@@ -110,6 +121,12 @@ struct Context {
   std::array<int64_t, 3> grid = {1, 1, 1};
   std::vector<std::unique_ptr<Channel>> channels;
   std::vector<StagingPtr> stagings;
+  /// For each group of the process whose groups take turns: turns taken and passed.
+  struct Turns {
+    int64_t taken = 0;
+    int64_t passed = 0;
+  };
+  std::vector<Turns> turns;
 
   Context(LaunchArguments &arguments, uint64_t seed) : arguments(arguments), random(seed) {}
 };

@@ -40,7 +40,7 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
         return success();
       })
       .Case([&](tilegpu::LocalLoadOp o) -> LogicalResult {
-        FailureOr<TilePtr> source = readShared(o, o.getSource());
+        FailureOr<TilePtr> source = readShared(o, std::get<SharedView>(environment.lookup(o.getSource())));
         if (failed(source))
           return failure();
         set(o.getResult(), permuted(o.getType(), **source, o.getOrder()));
@@ -50,6 +50,9 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
       .Case([&](tilegpu::ZeroTailOp o) { return zeroTail(o); })
       .Case([&](tilegpu::SubviewOp o) { return subview(o); })
       .Case([&](tilegpu::MmaOp o) { return mma(o); })
+      .Case([&](tilegpu::MmaWaitOp o) { return mmaWait(o); })
+      .Case([&](tilegpu::TurnTakeOp o) { return takeTurn(o); })
+      .Case([&](tilegpu::TurnPassOp o) { return passTurn(o); })
       .Case([&](tilegpu::ChanOp o) { return makeChannel(o); })
       .Case([&](tilegpu::AcquireOp o) { return acquire(o); })
       .Case([&](tilegpu::FillOp o) { return fill(o); })
@@ -120,8 +123,7 @@ void Machine::meet(bool asyncProxy) {
     fence = barrier;
 }
 
-FailureOr<TilePtr> Machine::readShared(Operation *op, Value value, bool asyncProxy) {
-  SharedView view = std::get<SharedView>(environment.lookup(value));
+FailureOr<TilePtr> Machine::readShared(Operation *op, const SharedView &view, bool asyncProxy) {
   if (view.slot && !holds(*view.slot))
     return op->emitError() << "reads a slot of channel '" << view.slot->channel->name << "' that it does not hold";
   auto result = std::make_shared<Tile>(view.tile->element, view.shape);
@@ -181,29 +183,60 @@ LogicalResult Machine::zeroTail(tilegpu::ZeroTailOp op) {
   return success();
 }
 
-LogicalResult Machine::mma(tilegpu::MmaOp op) {
-  auto read = [&](Value value) -> FailureOr<TilePtr> {
-    bool asyncProxy = op.getMma().getKind() == "wgmma";
-    return isa<tilegpu::SmemType>(value.getType()) ? readShared(op, value, asyncProxy)
-                                                   : FailureOr<TilePtr>(tilePtr(value));
+FailureOr<TilePtr> Machine::compute(Operation *op, const Product &product) {
+  auto mma = cast<tilegpu::MmaOp>(product.op);
+  auto read = [&](const Product::Operand &operand) -> FailureOr<TilePtr> {
+    bool asyncProxy = mma.getMma().getKind() == "wgmma";
+    auto *view = std::get_if<SharedView>(&operand);
+    return view ? readShared(op, *view, asyncProxy) : FailureOr<TilePtr>(std::get<TilePtr>(operand));
   };
-  FailureOr<TilePtr> a = read(op.getA()), b = read(op.getB());
+  FailureOr<TilePtr> a = read(product.a), b = read(product.b);
   if (failed(a) || failed(b))
     return failure();
-  const Tile *acc = &tile(op.getAcc());
+  Contraction c;
+  c.lhsContract = {mma.getTransA() ? 0 : 1};
+  c.rhsContract = {mma.getTransB() ? 0 : 1};
+  c.present = {(*a)->shape[c.lhsContract[0]]};
+  c.lhsUnsigned = mma.getAUnsigned();
+  c.rhsUnsigned = mma.getBUnsigned();
+  return TilePtr(contract(mma.getTileType(), c, **a, **b, product.acc.get()));
+}
+
+LogicalResult Machine::mma(tilegpu::MmaOp op) {
+  auto operand = [&](Value value) -> Product::Operand {
+    if (isa<tilegpu::SmemType>(value.getType()))
+      return std::get<SharedView>(environment.lookup(value));
+    return tilePtr(value);
+  };
+  auto product = std::make_shared<Product>(Product{op, operand(op.getA()), operand(op.getB()), tilePtr(op.getAcc())});
   if (op.getFirst()) {
     const Tile &first = tile(op.getFirst());
     if (first.isPoison(0))
       return op.emitError("starts depending on an absent position");
     if (first.integers[0])
-      acc = nullptr;
+      product->acc = nullptr;
   }
-  Contraction c;
-  c.lhsContract = {op.getTransA() ? 0 : 1};
-  c.rhsContract = {op.getTransB() ? 0 : 1};
-  c.present = {(*a)->shape[c.lhsContract[0]]};
-  c.lhsUnsigned = op.getAUnsigned();
-  c.rhsUnsigned = op.getBUnsigned();
-  set(op.getResult(), contract(op.getType(), c, **a, **b, acc));
+  FailureOr<TilePtr> result = compute(op, *product);
+  if (failed(result))
+    return failure();
+  if (!op.isStart()) {
+    set(op.getResult(), *result);
+    return success();
+  }
+  product->number = started++;
+  set(op.getResult(), product);
+  return success();
+}
+
+LogicalResult Machine::mmaWait(tilegpu::MmaWaitOp op) {
+  auto product = std::get<std::shared_ptr<Product>>(environment.lookup(op.getPending()));
+  if (int64_t since = started - 1 - product->number; static_cast<int64_t>(op.getAfter()) > since)
+    return op.emitError() << "does not wait for its product, after which " << since << " were started";
+  FailureOr<TilePtr> result = compute(op, *product);
+  if (failed(result))
+    return failure();
+  set(op.getResult(), *result);
+  for (auto [from, to] : llvm::zip(op.getThrough(), op.getPassed()))
+    set(to, tilePtr(from));
   return success();
 }

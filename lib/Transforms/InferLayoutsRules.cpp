@@ -154,7 +154,7 @@ static Layout fmaLayout(int64_t m, int64_t n, int64_t warps, bool neighboursM, b
 }
 
 FailureOr<MmaLayouts> tilec::mmaLayouts(tilegpu::MmaOp op, int64_t warps) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
+  ArrayRef<int64_t> shape = op.getTileType().getShape();
   int64_t m = shape[0], n = shape[1], k = tilegpu::tileShape(op.getA().getType())[op.getTransA() ? 0 : 1];
   tilegpu::MmaAttr mma = op.getMma();
   if (mma.getKind() == "fma")

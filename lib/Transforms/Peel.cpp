@@ -37,6 +37,8 @@ public:
         collectAxis(axis);
       else if (auto compare = dyn_cast<arith::CmpIOp>(op))
         collectMask(compare);
+      else if (auto tail = dyn_cast<tilegpu::ZeroTailOp>(op))
+        collectTail(tail);
     });
     if (thresholds.empty() || !isWorthwhile())
       return;
@@ -81,6 +83,29 @@ private:
       if (std::optional<Threshold> found = threshold(beyond)) {
         thresholds.push_back(*found);
         axes.push_back(axis);
+        return;
+      }
+    }
+  }
+
+  // Absent positions of a buffer: none while start + extent - limit <= 0, as of the axis. The axis itself may be gone,
+  // or be that of another iteration.
+  void collectTail(tilegpu::ZeroTailOp tail) {
+    auto difference = tail.getFirst().getDefiningOp<arith::SubIOp>();
+    auto min = difference ? difference.getLhs().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
+    if (!min)
+      return;
+    int64_t extent = tail.getTarget().getType().getShape()[tail.getDim()];
+    for (auto [tileEnd, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
+      LinearSum width = linearSum(tileEnd);
+      width.add(linearSum(difference.getRhs()), -1);
+      if (!width.terms.empty() || width.constant != extent)
+        continue;
+      LinearSum beyond = linearSum(tileEnd);
+      beyond.add(linearSum(limit), -1);
+      if (std::optional<Threshold> found = threshold(beyond)) {
+        thresholds.push_back(*found);
+        tails.push_back(tail);
         return;
       }
     }
@@ -135,7 +160,7 @@ private:
 
   // Only loops with something to fold are copied.
   bool isWorthwhile() {
-    if (!masks.empty() || !presenceMasks.empty())
+    if (!masks.empty() || !presenceMasks.empty() || !tails.empty())
       return true;
     bool folds = false;
     loop.getBody()->walk([&](Operation *op) {
@@ -181,30 +206,16 @@ private:
       copy->getResult(0).replaceAllUsesWith(all);
       copy->erase();
     }
-    SmallVector<tilegpu::ZeroTailOp> tails;
-    interior.walk([&](tilegpu::ZeroTailOp tail) { tails.push_back(tail); });
     for (tilegpu::ZeroTailOp tail : tails)
-      if (startsBeyond(tail))
-        tail.erase();
+      map.lookup(tail.getOperation())->erase();
     markFacts(interior);
-  }
-
-  // `first` = end - start of a full axis.
-  bool startsBeyond(tilegpu::ZeroTailOp tail) {
-    auto difference = tail.getFirst().getDefiningOp<arith::SubIOp>();
-    if (!difference)
-      return false;
-    for (Operation *user : difference.getLhs().getUsers())
-      if (auto axis = dyn_cast<tile::AxisOp>(user))
-        if (axis.getFull() && axis.getEnd() == difference.getLhs() && axis.getStart() == difference.getRhs())
-          return true;
-    return false;
   }
 
   scf::ForOp loop;
   SmallVector<Threshold> thresholds;
   SmallVector<tile::AxisOp> axes;
   SmallVector<arith::CmpIOp> masks, presenceMasks;
+  SmallVector<tilegpu::ZeroTailOp> tails;
 };
 
 struct PeelPass : tilec::impl::PeelBase<PeelPass> {

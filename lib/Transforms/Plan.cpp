@@ -1,4 +1,5 @@
 // plan: every choice of a kernel in one attribute.
+#include "PlanProducts.h"
 #include "PlanStreams.h"
 #include "SwapOperands.h"
 #include "mlir/IR/Matchers.h"
@@ -166,6 +167,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     auto pinnedRegisters = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs"));
     if (wgmma && failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters)))
       return signalPassFailure();
+    if (wgmma)
+      planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters));
     if (wgmma && markStagedStores(kernel) && isPersistent(kernel, dots, machine)) {
       plan.set("persistent", builder.getUnitAttr());
       kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which runs on from tile to tile";
@@ -339,6 +342,14 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // ptxas holds one instruction to the registers at launch, whatever setmaxnreg says.
   static bool canIssue(ArrayRef<DotFacts> dots, int64_t groups) {
     return llvm::all_of(dots, [&](const DotFacts &facts) { return facts.n / 2 + 26 <= launchRegisters(groups); });
+  }
+
+  // What a thread of a consumer group has once the roles have shared the registers.
+  static int64_t registersOfConsumers(const NamedAttrList &plan, int64_t groups, IntegerAttr pinned) {
+    if (pinned)
+      return pinned.getInt();
+    auto planned = dyn_cast_or_null<IntegerAttr>(plan.get("consumer_registers"));
+    return planned ? planned.getInt() : launchRegisters(groups);
   }
 
   // Accumulators of all dots that live at once, at most 128 registers a thread, decide how many groups share the rows.

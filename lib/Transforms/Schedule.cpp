@@ -1,4 +1,5 @@
 // schedule: a stage becomes a kernel whose blocks decode their number into iteration numbers.
+#include "TripCounts.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/Passes.h"
@@ -90,6 +91,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
     SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
                                           /*pinned=*/raster != nullptr);
+    startWithLongest(builder, parallel, iteration);
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
       argument.replaceAllUsesWith(value);
@@ -97,6 +99,22 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     body->getOperations().splice(end, inner.getOperations());
     kernel.erase();
     return success();
+  }
+
+  // Blocks start in the order of their numbers: iterations with more work get the smaller ones, so that the last blocks
+  // to run are short.
+  static void startWithLongest(OpBuilder &builder, tile::ParallelOp parallel, SmallVectorImpl<Value> &iteration) {
+    Location loc = parallel.getLoc();
+    for (unsigned dim = 0; dim < iteration.size(); ++dim) {
+      if (!growsWithIteration(parallel, dim))
+        continue;
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+      Value last = arith::SubIOp::create(builder, loc, parallel.getUpper()[dim], one);
+      Value sum = builder.createOrFold<arith::AddIOp>(loc, parallel.getLower()[dim], last);
+      iteration[dim] = arith::SubIOp::create(builder, loc, sum, iteration[dim]);
+      parallel.emitRemark() << parallel->getParentOfType<tile::KernelOp>().getSymName()
+                            << ": iterations with longer loops start first";
+    }
   }
 
   // Blocks of a launch: the product of the ranges' sizes.

@@ -65,8 +65,11 @@ def synchronisation(lines, i):
         yield Mutation(name, line, without(lines, i))
         slot = re.search(VALUE, line).group()
         yield Mutation("early " + name, line, moved(lines, i, definition(lines, i, slot)))
-    elif name in ("barrier", "zero_tail", "fill", "local_store", "flush", "drain"):
+    elif name in ("barrier", "zero_tail", "fill", "local_store", "flush", "drain", "turn_take", "turn_pass"):
         yield Mutation(name, line, without(lines, i))
+    elif name == "mma_wait":
+        weaker = re.sub(r"after (\d+)", lambda m: f"after {int(m[1]) + 1}", line, count=1)
+        yield Mutation("wait", line, replaced(lines, i, weaker))
     if name in ("barrier", "zero_tail") and "async_proxy" in line:
         unfenced = re.sub(r" \{async_proxy\}|async_proxy, |, async_proxy", "", line)
         yield Mutation("fence", line, replaced(lines, i, unfenced))

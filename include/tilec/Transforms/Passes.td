@@ -49,11 +49,38 @@ def Channels : Tilec_Pass<"channels", "::tilec::tilegpu::KernelOp"> {
   }];
 }
 
+def ShareMasks : Tilec_Pass<"share-masks", "::tilec::tilegpu::KernelOp"> {
+  let summary = "mask the scores of a softmax once";
+  let description = [{
+    Where a tile is reduced to maxima over a ragged axis and its exponentials relative to these are summed over it, the
+    tile gets -inf at absent positions; the maximum, the sums and the products of the weights then need no masks.
+  }];
+}
+
 def Rotate : Tilec_Pass<"rotate", "::tilec::tilegpu::KernelOp"> {
   let summary = "start transfers ahead of their use in kernels of one process";
   let description = [{
     The block starts the transfers of an iteration `slots - 1` iterations before their use: the first ones before the
     loop, the others in it under a bound. Rings that a producer process fills stay as they are, it runs ahead by itself.
+  }];
+}
+
+def DelayProducts : Tilec_Pass<"delay-products", "::tilec::tilegpu::KernelOp"> {
+  let summary = "run a product under the vector work of the next iteration";
+  let description = [{
+    For a loop in which a product takes an operand that vector work makes of another product, where the plan says so: the
+    second product, its transfers and what uses it move to the next iteration, behind the first product. The first and
+    the last iteration are split off. Same results, same order of all items of a channel.
+  }];
+}
+
+def OrderProducts : Tilec_Pass<"order-products", "::tilec::tilegpu::KernelOp"> {
+  let summary = "start products before independent work, and take turns";
+  let description = [{
+    In loops of consumer processes: where work of an iteration depends on one product and not on another, both are
+    started, the work runs between their waits, and slots are released behind the wait. Where the plan has turns,
+    consumer groups start their products one after another, so that the vector work of one group runs under the
+    products of another.
   }];
 }
 

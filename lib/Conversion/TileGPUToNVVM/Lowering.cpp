@@ -22,7 +22,7 @@ ArrayRef<Value> Lowering::registers(Value value) const {
 }
 
 void Lowering::set(Value value, Registers registers) {
-  if (isTile(value))
+  if (isTile(value) || isa<tilegpu::PendingType>(value.getType()))
     tiles[value] = std::move(registers);
   else
     scalars[value] = registers.front();
@@ -341,6 +341,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tile::ReduceOp>([&](auto reduce) { return lowerReduce(reduce); })
       .Case<tilegpu::ConvertOp>([&](auto convert) { return lowerConvert(convert); })
       .Case<tilegpu::MmaOp>([&](auto mma) { return lowerMma(mma); })
+      .Case<tilegpu::MmaWaitOp>([&](auto wait) { return lowerMmaWait(wait); })
+      .Case<tilegpu::TurnTakeOp, tilegpu::TurnPassOp>([&](Operation *turn) { return lowerTurn(turn); })
       .Case<tilegpu::BlockIdOp>([&](tilegpu::BlockIdOp id) {
         scalars[id.getResult()] = toIndex(NVVM::BlockIdXOp::create(builder, location, builder.getI32Type()));
         return success();

@@ -136,6 +136,11 @@ public:
   llvm::LogicalResult collectTensorMaps();
   llvm::LogicalResult emitPrologue();
   llvm::LogicalResult lowerProcesses();
+  // Turns.cpp: groups of a process that start products one after another.
+  llvm::LogicalResult lowerTurn(mlir::Operation *op);
+  /// Before and after the body of a process whose groups take turns.
+  void openTurns(tilegpu::ProcessOp process);
+  void closeTurns(tilegpu::ProcessOp process);
   llvm::LogicalResult lowerChannelOp(mlir::Operation *op);
   /// Parameters for tensor maps: the launch dictionary's entries, and which of them fills and flushes use.
   llvm::SmallVector<mlir::DictionaryAttr> tensorMapParams;
@@ -154,6 +159,7 @@ public:
 
   // Mma.cpp.
   llvm::LogicalResult lowerMma(tilegpu::MmaOp op);
+  llvm::LogicalResult lowerMmaWait(tilegpu::MmaWaitOp op);
   /// ldmatrix where the layout is a fragment; false if the generic path must serve.
   bool lowerMatrixLoad(tilegpu::LocalLoadOp op);
 

@@ -69,6 +69,26 @@ LogicalResult Lowering::lowerMma(tilegpu::MmaOp op) {
   return success();
 }
 
+// One instruction takes the accumulators and all tiles of `through` and returns them, so that neither LLVM nor ptxas
+// moves a use of them to its other side.
+LogicalResult Lowering::lowerMmaWait(tilegpu::MmaWaitOp op) {
+  Registers values(registers(op.getPending()));
+  for (Value tile : op.getThrough())
+    llvm::append_range(values, registers(tile));
+  Ptx::Values results = Ptx(builder, location).wgmmaWait(op.getAfter(), values);
+  ArrayRef<Value> rest = results;
+  auto take = [&](Value source) {
+    size_t count = registers(source).size();
+    Registers taken(rest.take_front(count));
+    rest = rest.drop_front(count);
+    return taken;
+  };
+  set(op.getResult(), take(op.getPending()));
+  for (auto [source, result] : llvm::zip(op.getThrough(), op.getPassed()))
+    set(result, take(source));
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // ldmatrix
 //===----------------------------------------------------------------------===//

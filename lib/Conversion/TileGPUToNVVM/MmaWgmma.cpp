@@ -44,6 +44,8 @@ private:
   WgmmaInstruction instruction;
   OperandMajor majorA = OperandMajor::K, majorB = OperandMajor::K;
   Value descriptorA, descriptorB;
+  /// Somebody waits for the product later.
+  bool isStart = false;
 };
 
 } // namespace
@@ -63,7 +65,8 @@ LogicalResult WgmmaEmitter::prepare() {
   FailureOr<MmaType> a = operandType(op.getA(), op.getAUnsigned()), b = operandType(op.getB(), op.getBUnsigned());
   if (failed(a) || failed(b))
     return failure();
-  auto result = cast<RankedTensorType>(op.getType());
+  RankedTensorType result = op.getTileType();
+  isStart = op.isStart();
   tilegpu::MmaAttr mma = op.getMma();
   tile.m = result.getDimSize(0);
   tile.n = result.getDimSize(1);
@@ -147,6 +150,7 @@ WgmmaSequence WgmmaEmitter::emptySequence() const {
   sequence.instruction = instruction;
   sequence.descriptorA = descriptorA;
   sequence.descriptorB = descriptorB;
+  sequence.wait = !isStart;
   return sequence;
 }
 
@@ -201,7 +205,10 @@ FailureOr<Ptx::Values> WgmmaEmitter::run() {
   if (failed(prepare()))
     return failure();
   bool isF8 = instruction.a == MmaType::E4M3 || instruction.a == MmaType::E5M2;
-  return isF8 && !op.getFast() ? sumExactly() : sumInPlace();
+  bool isExact = isF8 && !op.getFast();
+  if (isExact && isStart)
+    return op.emitOpError("adds partial sums and cannot end later");
+  return isExact ? sumExactly() : sumInPlace();
 }
 
 FailureOr<Ptx::Values> tilec::emitWgmma(OpBuilder &builder, const MmaInputs &inputs) {

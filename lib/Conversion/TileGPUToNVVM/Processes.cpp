@@ -80,8 +80,12 @@ void ProcessEmitter::setRegisters(const Role &role) {
 LogicalResult ProcessEmitter::emitBody(const Role &role) {
   tilegpu::ProcessOp process = role.process;
   Block &body = process.getBody().front();
-  if (!isElected(process))
-    return lowering.lowerBlock(body);
+  if (!isElected(process)) {
+    lowering.openTurns(process);
+    LogicalResult result = lowering.lowerBlock(body);
+    lowering.closeTurns(process);
+    return result;
+  }
   LogicalResult result = success();
   auto elected = [&] { lowering.emitIf(ptx.elect(), [&] { result = lowering.lowerBlock(body); }); };
   if (process.getWarps() * process.getReplicas() == 1) {

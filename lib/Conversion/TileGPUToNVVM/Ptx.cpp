@@ -185,6 +185,10 @@ void Ptx::namedBarrier(Value id, unsigned threads) {
                           /*reductionPredicate=*/Value());
 }
 
+void Ptx::namedBarrierArrive(Value id, unsigned threads) {
+  NVVM::BarrierArriveOp::create(builder, loc, id, constant(threads));
+}
+
 void Ptx::warpBarrier() { NVVM::SyncWarpOp::create(builder, loc, constant(-1)); }
 
 void Ptx::setMaxRegisters(unsigned registers, bool increase) {

@@ -137,6 +137,8 @@ public:
   void blockBarrier();
   /// `threads` threads at the named barrier `id` (i32).
   void namedBarrier(mlir::Value id, unsigned threads);
+  /// Arrives at the named barrier without waiting; `threads` counts those that arrive and those that wait.
+  void namedBarrierArrive(mlir::Value id, unsigned threads);
   void warpBarrier();
   void setMaxRegisters(unsigned registers, bool increase);
   /// i1, true in one thread of the warp, which has converged.

@@ -46,6 +46,11 @@ Type tilec::tilegpu::tileElementType(Type type) {
   return smem ? smem.getElementType() : cast<RankedTensorType>(type).getElementType();
 }
 
+RankedTensorType tilec::tilegpu::productType(Type type) {
+  auto pending = dyn_cast<PendingType>(type);
+  return pending ? pending.getTile() : cast<RankedTensorType>(type);
+}
+
 int64_t tilec::tilegpu::elementBytes(Type elementType) {
   if (elementType.isIndex())
     return 8;

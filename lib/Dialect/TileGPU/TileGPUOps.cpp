@@ -25,13 +25,27 @@ LogicalResult FillOp::verify() {
 
 LogicalResult MmaOp::verify() {
   ArrayRef<int64_t> a = tileShape(getA().getType()), b = tileShape(getB().getType());
-  ArrayRef<int64_t> result = cast<RankedTensorType>(getType()).getShape();
+  ArrayRef<int64_t> result = getTileType().getShape();
+  if (isStart() && getMma().getKind() != "wgmma")
+    return emitOpError("is complete when it returns: only wgmma starts products");
   if (a.size() != 2 || b.size() != 2 || result.size() != 2)
     return emitOpError("works on two-dimensional tiles");
   int64_t m = a[getTransA() ? 1 : 0], ka = a[getTransA() ? 0 : 1];
   int64_t n = b[getTransB() ? 1 : 0], kb = b[getTransB() ? 0 : 1];
   if (ka != kb || result[0] != m || result[1] != n)
     return emitOpError("has operands whose shapes do not match its result");
+  return success();
+}
+
+RankedTensorType MmaOp::getTileType() { return productType(getResult().getType()); }
+
+LogicalResult MmaWaitOp::verify() {
+  if (getResult().getType() != getPending().getType().getTile())
+    return emitOpError("has a result that is not the tile it waits for");
+  if (getAfter() > 7)
+    return emitOpError("leaves more products under way than wait_group can name");
+  if (getThrough().getTypes() != getPassed().getTypes())
+    return emitOpError("passes other types on than it takes");
   return success();
 }
 

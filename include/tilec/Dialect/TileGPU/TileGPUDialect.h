@@ -23,6 +23,9 @@ LayoutAttr layoutOf(mlir::Type type);
 llvm::ArrayRef<int64_t> tileShape(mlir::Type type);
 mlir::Type tileElementType(mlir::Type type);
 
+/// The tile that a value is or, if it is pending, will be.
+mlir::RankedTensorType productType(mlir::Type type);
+
 /// Bytes of shared memory an element takes: sub-byte types are stored one element a byte there.
 int64_t elementBytes(mlir::Type elementType);
 

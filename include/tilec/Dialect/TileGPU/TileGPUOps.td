@@ -97,6 +97,12 @@ def TileGPU_SlotType : TileGPU_Type<"Slot", "slot"> {
   let summary = "an item of a channel, held until its release";
 }
 
+def TileGPU_PendingType : TileGPU_Type<"Pending", "pending"> {
+  let summary = "the tile that a started product will leave in registers";
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
 //===----------------------------------------------------------------------===//
 // Structure
 //===----------------------------------------------------------------------===//
@@ -350,14 +356,19 @@ def TileGPU_ConvertOp : TileGPU_Op<"convert", [Pure]> {
 
 def TileGPU_MmaOperand : AnyTypeOf<[TileGPU_SmemType, Tile_Tensor], "a tile in shared memory or registers">;
 
-def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
-  let summary = "acc + a * b, complete when it returns";
+def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>,
+    TypesMatchWith<"the result is a tile like the accumulator, or will be", "result", "acc",
+                   "::tilec::tilegpu::productType($_self)">]> {
+  let summary = "acc + a * b";
   let description = [{
     Logically a is [m, k], b is [n, k] (both contraction-last), acc and result [m, n]. `trans_a`: the operand's
     dimensions are [k, m] in memory; `trans_b`: [k, n]. wgmma: b in shared memory, a in shared memory or registers
     (layout `#opA`); mma: each in shared memory or a tensor in its fragment layout (a [m, k], b [n, k]); fma: both in
     shared memory.
     With `first` true the accumulator's value is ignored (as if 0). Element types as `tile.dot`.
+
+    With a tile as its result the product is complete. With `!tilegpu.pending` (wgmma) it is started: until its
+    `mma_wait` the instructions read the operands, so that no slot among them may be released.
     ```mlir
     %d = tilegpu.mma %a, %b, %acc first %f <"wgmma", shape = [64, 256, 16], warps = [4, 1]>
        : !tilegpu.smem<...>, !tilegpu.smem<...> -> tensor<64x256xf32>
@@ -366,11 +377,50 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>, AllTypesMatch<[
   let arguments = (ins TileGPU_MmaOperand:$a, TileGPU_MmaOperand:$b, Tile_Tensor:$acc, Optional<I1>:$first,
                        TileGPU_MmaAttr:$mma, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$a_unsigned,
                        UnitAttr:$b_unsigned, UnitAttr:$fast);
-  let results = (outs Tile_Tensor:$result);
+  let results = (outs AnyTypeOf<[Tile_Tensor, TileGPU_PendingType], "a tile, or one to wait for">:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`first` $first^)? $mma attr-dict `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of the product, whether it is complete or not.
+    ::mlir::RankedTensorType getTileType();
+    bool isStart() { return ::mlir::isa<PendingType>(getResult().getType()); }
+  }];
+}
+
+def TileGPU_MmaWaitOp : TileGPU_Op<"mma_wait", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait for a started product";
+  let description = [{
+    Started products end in the order of their starts. `after` is the number of products started since this one that
+    may still be under way. Tiles of `through` pass unchanged: what computes them stands before the wait, what uses the
+    results behind it, in the machine code as well.
+    ```mlir
+    %s = tilegpu.mma_wait %p after 1 : (!tilegpu.pending<tensor<64x128xf32>>) -> tensor<64x128xf32>
+    ```
+  }];
+  let arguments = (ins TileGPU_PendingType:$pending, I64Attr:$after, Variadic<Tile_Tensor>:$through);
+  let results = (outs Tile_Tensor:$result, Variadic<Tile_Tensor>:$passed);
+  let assemblyFormat = "$pending `after` $after (`through` $through^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Turns
+//===----------------------------------------------------------------------===//
+
+def TileGPU_TurnTakeOp : TileGPU_Op<"turn_take", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a consumer group waits for its turn";
+  let description = [{
+    The groups of a process take turns in the order of their numbers: group 0 first, then each when the one before it has
+    passed, group 0 again after the last. A group takes and passes alternately, all groups equally often.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def TileGPU_TurnPassOp : TileGPU_Op<"turn_pass", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "a consumer group ends its turn";
+  let assemblyFormat = "attr-dict";
 }
 
 #endif // TILEC_DIALECT_TILEGPU_TILEGPUOPS_TD
