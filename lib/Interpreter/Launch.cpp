@@ -196,34 +196,57 @@ static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+/// Of the variants whose conditions hold the one of least cost, the first of equals (docs/abi.md); null if none holds.
+template <typename Kernel>
+static llvm::Expected<Kernel> chooseVariant(ModuleOp module, StringRef kernel, const LaunchArguments &arguments) {
+  Kernel best;
+  double least = 0;
+  for (auto op : module.getOps<Kernel>()) {
+    auto stage = op->template getAttrOfType<IntegerAttr>("stage");
+    if (op.getKernel() != kernel || (stage && stage.getInt() != 0))
+      continue;
+    llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
+    if (!selected)
+      return selected.takeError();
+    if (!*selected)
+      continue;
+    Attribute expression = op->getAttr("tilec.cost");
+    llvm::Expected<double> cost = expression ? evaluateHostExpression(expression, arguments) : 0.0;
+    if (!cost)
+      return cost.takeError();
+    if (!best || *cost < least) {
+      best = op;
+      least = *cost;
+    }
+  }
+  return best;
+}
+
 llvm::Error tilec::interpreter::launch(ModuleOp module, StringRef kernel, LaunchArguments &arguments,
                                        const LaunchOptions &options) {
   Context context(arguments, options.seed);
-  for (auto op : module.getOps<tile::KernelOp>()) {
-    if (op.getKernel() != kernel)
-      continue;
-    llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
-    if (!selected)
-      return selected.takeError();
-    if (!*selected)
-      continue;
-    if (failed(Machine(context, op.getBody().front(), Environment(), 0, 0).run()))
+  llvm::Expected<tile::KernelOp> tiles = chooseVariant<tile::KernelOp>(module, kernel, arguments);
+  if (!tiles)
+    return tiles.takeError();
+  if (*tiles) {
+    if (failed(Machine(context, tiles->getBody().front(), Environment(), 0, 0).run()))
       return fault("stopped");
     return llvm::Error::success();
   }
-  // The launches of one variant share its conditions and follow each other by stage.
-  ArrayAttr variant;
-  for (auto op : module.getOps<tilegpu::KernelOp>()) {
-    if (op.getKernel() != kernel || (variant && variant != op.getWhen()))
-      continue;
-    llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
-    if (!selected)
-      return selected.takeError();
-    if (!*selected)
-      continue;
-    variant = op.getWhen();
-    if (llvm::Error error = runGrid(op, context))
+  llvm::Expected<tilegpu::KernelOp> first = chooseVariant<tilegpu::KernelOp>(module, kernel, arguments);
+  if (!first)
+    return first.takeError();
+  if (!*first)
+    return fault("no variant of kernel `" + kernel + "` accepts these arguments");
+  if (llvm::Error error = runGrid(*first, context))
+    return error;
+  // The stages of a variant share its conditions and follow each other.
+  for (Operation *op = (*first)->getNextNode(); op; op = op->getNextNode()) {
+    auto next = dyn_cast<tilegpu::KernelOp>(op);
+    if (!next || next.getKernel() != kernel || next.getStage() == 0 || next.getWhen() != first->getWhen())
+      break;
+    if (llvm::Error error = runGrid(next, context))
       return error;
   }
-  return variant ? llvm::Error::success() : fault("no variant of kernel `" + kernel + "` accepts these arguments");
+  return llvm::Error::success();
 }

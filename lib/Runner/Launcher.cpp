@@ -235,9 +235,10 @@ Expected<bool> Launcher::holds(const json::Object &variant) {
   return true;
 }
 
-/// Whether a variant is the one asked for: by its name, or by what follows the kernel's name in it.
+/// Whether a variant is one that is asked for: by its name, by what follows the kernel's name in it, or by its last part.
 bool Launcher::isForced(StringRef variant) const {
-  return variant == forced || (variant.consume_front(text(kernel, "name")) && variant.ltrim("_") == forced);
+  return variant == forced || variant.ends_with("__" + forced) ||
+         (variant.consume_front(text(kernel, "name")) && variant.ltrim("_") == forced);
 }
 
 // Of the variants whose conditions hold the one of least cost, the first of equals.

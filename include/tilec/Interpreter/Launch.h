@@ -39,7 +39,7 @@ mlir::DictionaryAttr findKernel(mlir::ModuleOp module, llvm::StringRef kernel);
 /// Checks the contracts of a kernel: success, or an error that quotes the first one that fails.
 llvm::Error checkContracts(mlir::DictionaryAttr kernel, const LaunchArguments &arguments);
 
-/// Runs the first variant of `kernel` whose conditions hold. Errors of the program are emitted as MLIR diagnostics at
+/// Runs the variant of `kernel` that the launcher would take. Errors of the program are emitted as MLIR diagnostics at
 /// the operation at fault and returned as "stopped"; others (no variant, missing argument) are returned.
 llvm::Error launch(mlir::ModuleOp module, llvm::StringRef kernel, LaunchArguments &arguments,
                    const LaunchOptions &options);

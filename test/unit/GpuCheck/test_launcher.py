@@ -114,6 +114,13 @@ class Planning(unittest.TestCase):
         self.assertEqual((name, launches[0].grid, launches[0].block), ("scale__any", (2, 1, 1), 64))
         self.assertEqual(launches[0].params[3], struct.pack("<q", 33))
 
+    def test_least_cost_wins(self):
+        kernel = scale_kernel()
+        kernel["variants"][0]["cost"] = ["mul", "N", 3]
+        for cost, name in ((24, "scale__fast"), (25, "scale__fast"), (23, "scale__any")):
+            kernel["variants"][1]["cost"] = cost
+            self.assertEqual(self.plan(kernel, X=Tensor(256, [8]), Y=Tensor(4096, [8]), a=1)[0], name)
+
     def test_empty_outputs_launch_nothing(self):
         self.assertEqual(self.plan(scale_kernel(), X=Tensor(1, [0]), Y=Tensor(1, [0]), a=1), ("scale__fast", []))
 

@@ -92,6 +92,20 @@ TEST_F(LauncherTest, FirstVariantThatFits) {
   EXPECT_EQ(general.launches[0].params[0], (std::vector<uint8_t>{5, 0, 0, 0}));
 }
 
+// Of the variants whose conditions hold the one of least cost, the first of equals; none costs 0.
+TEST_F(LauncherTest, LeastCost) {
+  json::Array *variants = kernel.getAsObject()->getArray("variants");
+  auto setCost = [&](size_t i, json::Value cost) { (*(*variants)[i].getAsObject())["cost"] = std::move(cost); };
+  setCost(0, json::Array{"mul", "M", 3});
+  EXPECT_EQ(llvm::cantFail(plan()).variant, "general");
+  setCost(1, json::Array{"mul", "M", "sm_count"});
+  EXPECT_EQ(llvm::cantFail(plan()).variant, "fast");
+  setCost(1, 12);
+  EXPECT_EQ(llvm::cantFail(plan()).variant, "fast");
+  setCost(1, 11);
+  EXPECT_EQ(llvm::cantFail(plan()).variant, "general");
+}
+
 TEST_F(LauncherTest, EmptyOutputsAndEmptyGrids) {
   tensors = {{"A", {4096, {0, 8}, std::nullopt}}, {"C", {8192, {0}, std::nullopt}}};
   LaunchPlan empty = llvm::cantFail(plan());
