@@ -4,6 +4,7 @@
 #include "Order.h"
 
 #include "tilec/Simulator/BulkCopy.h"
+#include "llvm/ADT/STLExtras.h"
 
 using namespace tilec::simulator;
 
@@ -61,7 +62,7 @@ uint64_t update(Warp &warp, const Op &op, const AtomicPayload &info, uint64_t ad
     value = old == b ? c : old;
     break;
   }
-  warp.lastPoll = {&op, address, old};
+  warp.notePoll(op, address, old);
   // A compare-and-swap that fails is a read.
   if (info.change == Change::CompareAndSwap && old != b)
     return old;
@@ -107,10 +108,18 @@ std::optional<ReductionType> reductionTypeOf(PtxType type) {
   }
 }
 
+// The type is the last modifier, or stands before the operation: red.global.v4.f32.add.
+std::optional<PtxType> atomicType(const Instruction &instruction) {
+  for (const std::string &modifier : llvm::reverse(instruction.modifiers))
+    if (std::optional<PtxType> type = parseType(modifier))
+      return type;
+  return std::nullopt;
+}
+
 bool decodeAtomic(Decoder &d) {
-  std::optional<PtxType> type = lastType(d);
+  std::optional<PtxType> type = atomicType(*d.instruction);
   if (!type)
-    return false;
+    return d.fail("there is no type");
   auto info = std::make_shared<AtomicPayload>();
   llvm::StringRef operation = d.oneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"});
   info->change = operation == "exch" ? Change::Exchange : operation == "cas" ? Change::CompareAndSwap : Change::Reduce;

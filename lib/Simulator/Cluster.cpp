@@ -88,12 +88,12 @@ void Cluster::completeBarrier() {
 std::string Cluster::describeWait(const Warp &warp, const Fragment &fragment) const {
   if (!fragment.waiting.empty())
     return fragment.waiting;
-  const Warp::Poll &poll = warp.lastPoll;
-  if (!poll.op)
+  const Warp::Poll *poll = warp.polled();
+  if (!poll)
     return "runs without end";
-  uint64_t address = poll.address;
+  uint64_t address = poll->address;
   Space space = Block::resolve(Space::Generic, address);
-  bool shared = space == Space::Shared || poll.op->space == Space::Shared;
+  bool shared = space == Space::Shared || poll->op->space == Space::Shared;
   std::string where = "byte " + std::to_string(address % sharedBlockStride - sharedBase) + " of shared memory";
   if (!shared) {
     const MemoryRegion *region = state.memory.find(address, 1);
@@ -101,8 +101,8 @@ std::string Cluster::describeWait(const Warp &warp, const Fragment &fragment) co
                          (region->name.empty() ? "an allocation" : "`" + region->name + "`")
                    : "global memory";
   }
-  return "runs without end and polls " + where + ": `" + poll.op->source->opcode() + "` in line " +
-         std::to_string(poll.op->source->line) + " reads " + std::to_string(poll.value);
+  return "runs without end and polls " + where + ": `" + poll->op->source->opcode() + "` in line " +
+         std::to_string(poll->op->source->line) + " reads " + std::to_string(poll->value);
 }
 
 void Cluster::reportHang(const std::string &outside) {

@@ -1,6 +1,8 @@
 // Scheduling clusters.
 #include "Grid.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 using namespace tilec::simulator;
 
 Grid::Grid(LaunchState &state) : state(state) {
@@ -71,13 +73,21 @@ bool Grid::advance(size_t which) {
   return false;
 }
 
+bool Grid::polls() const {
+  for (const std::unique_ptr<Cluster> &cluster : running)
+    for (const std::unique_ptr<Block> &block : cluster->blocks)
+      if (llvm::any_of(block->warps, [](const std::unique_ptr<Warp> &warp) { return warp->polled() != nullptr; }))
+        return true;
+  return false;
+}
+
 bool Grid::widen() {
-  constexpr uint64_t patience = 1 << 17;
+  constexpr uint64_t patience = 1 << 15;
   if (state.idle > state.options.maximumInstructions) {
     reportHang();
     return false;
   }
-  if (state.idle / patience >= running.size() && wanted < most && next < order.size())
+  if (state.idle / patience >= running.size() && wanted < most && next < order.size() && polls())
     wanted = std::min(most, 2 * wanted);
   return true;
 }

@@ -21,6 +21,8 @@ private:
   bool advance(size_t which);
   /// Those that run have not changed anything for a while: lets more of them run, or gives up.
   bool widen();
+  /// Whether one of those that run reads the same again and again.
+  bool polls() const;
   void reportHang();
   std::string blocksOutside() const;
   bool failed() const;

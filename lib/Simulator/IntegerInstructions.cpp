@@ -45,6 +45,12 @@ template <typename T> struct MultiplyAddLow {
 template <typename T> struct MultiplyAddHigh {
   static T apply(T a, T b, T c) { return wrap<T>(uint64_t(multiplyHigh(a, b)) + uint64_t(c)); }
 };
+// mad.hi.sat.s32
+struct MultiplyAddHighSaturated {
+  static int32_t apply(int32_t a, int32_t b, int32_t c) {
+    return static_cast<int32_t>(std::clamp<int64_t>(int64_t(multiplyHigh(a, b)) + c, INT32_MIN, INT32_MAX));
+  }
+};
 // Division by zero gives all ones, as the expansion of ptxas does; the quotient of the least number and -1 wraps.
 template <typename T> struct Divide {
   static T apply(T a, T b) {
@@ -241,7 +247,12 @@ template <bool add> bool decodeMultiply(Decoder &d) {
     d.op->execute = part == "lo" ? forInteger<MultiplyAddLow, 3>(*type) : forInteger<MultiplyAddHigh, 3>(*type);
   else
     d.op->execute = part == "lo" ? forInteger<MultiplyLow, 2>(*type) : forInteger<MultiplyHigh, 2>(*type);
-  if (part.empty() || d.instruction->has("sat"))
+  if (d.instruction->has("sat")) {
+    if (!add || part != "hi" || d.instruction->lastModifier() != "s32")
+      return d.fail(".sat belongs to mad.hi.s32");
+    d.op->execute = mapLanes<MultiplyAddHighSaturated, int32_t, 3>;
+  }
+  if (part.empty())
     return d.fail("expected .lo, .hi or .wide");
   return decodeMap(d, *type, operands);
 }

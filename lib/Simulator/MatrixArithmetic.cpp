@@ -96,8 +96,9 @@ void MatrixProblem::multiply() {
 }
 
 namespace {
-/// Of zeros, below all others even when two are added; of infinities and NaN, above all others.
-constexpr float noExponent = -1e6f, specialExponent = 1e6f;
+/// Of zeros, below all others even when two are added; of infinities and NaN, above all others, in products with zeros
+/// too.
+constexpr float noExponent = -1e6f, specialExponent = 4e6f;
 
 // Exponent of the lowest normal number; subnormals are aligned like it.
 int leastExponent(MmaType type) {

@@ -45,11 +45,6 @@ uint8_t *privateBytes(Warp &warp, const Op &op, Space space, uint64_t address, u
 
 bool isPrivate(Space space) { return space == Space::Local || space == Space::Parameter || space == Space::Constant; }
 
-void notePoll(Warp &warp, const Op &op, uint64_t address, const uint8_t *data, unsigned bytes) {
-  warp.lastPoll = {&op, address, 0};
-  std::memcpy(&warp.lastPoll.value, data, std::min<size_t>(bytes, sizeof(warp.lastPoll.value)));
-}
-
 bool loadLane(Warp &warp, const Op &op, const AccessPayload &info, uint64_t address, unsigned lane, uint8_t *data) {
   unsigned bytes = info.bytes * info.count;
   Space space = Block::resolve(op.space, address);
@@ -60,10 +55,7 @@ bool loadLane(Warp &warp, const Op &op, const AccessPayload &info, uint64_t addr
     access.guess = op.data[0] == guessOfCompareAndSwap;
     if (info.strong)
       strongRead(warp, {address, info.scope, info.acquire, false});
-    bool inside = warp.block_.read(access, space, address, data, bytes, bytes);
-    if (info.strong)
-      notePoll(warp, op, address, data, bytes);
-    return inside;
+    return warp.block_.read(access, space, address, data, bytes, bytes);
   }
   uint8_t *source = privateBytes(warp, op, space, address, bytes, lane);
   if (source)
@@ -87,6 +79,10 @@ Flow load(Warp &warp, const Op &op, LaneMask lanes) {
       warp.lanes(op.defs[i])[lane] = value;
     }
   });
+  if (!isPrivate(op.space)) {
+    unsigned first = llvm::countr_zero(lanes);
+    warp.notePoll(op, addresses[first], warp.lanes(op.defs[0])[first]);
+  }
   countAccess(warp, op, lanes, op.space, addresses, info.bytes * info.count);
   return Flow::Next;
 }

@@ -34,6 +34,11 @@ void tilec::simulator::strongRead(Warp &warp, const StrongOperation &operation) 
   auto found = state.published.find(operation.key);
   if (found == state.published.end())
     return;
+  Warp::Lesson &last = warp.lastLesson;
+  if (last.key == operation.key && last.version == found->second.version && last.scope >= operation.scope &&
+      last.acquire >= operation.acquire)
+    return;
+  last = {operation.key, found->second.version, operation.scope, operation.acquire};
   uint32_t cluster = warp.block_.cluster.index;
   // Where what is published goes: at once, or at the next fence whose scope holds both threads.
   auto learn = [&](Scope needed, uint32_t other, const Knowledge &published) {
@@ -42,7 +47,7 @@ void tilec::simulator::strongRead(Warp &warp, const StrongOperation &operation) 
   };
   if (operation.acquire)
     warp.meet();
-  for (const auto &[other, published] : found->second) {
+  for (const auto &[other, published] : found->second.clusters) {
     if (other != cluster) {
       learn(Scope::Device, other, published.device);
       continue;
@@ -55,10 +60,11 @@ void tilec::simulator::strongRead(Warp &warp, const StrongOperation &operation) 
 }
 
 void tilec::simulator::strongWrite(Warp &warp, const StrongOperation &operation, bool readModifyWrite) {
-  auto &publishers = warp.block_.state.published[operation.key];
+  LaunchState::Publications &publications = warp.block_.state.published[operation.key];
+  ++publications.version;
   if (!readModifyWrite)
-    publishers.clear();
-  LaunchState::Publication &own = publishers[warp.block_.cluster.index];
+    publications.clusters.clear();
+  LaunchState::Publication &own = publications.clusters[warp.block_.cluster.index];
   auto tell = [&](Scope scope, Knowledge &target) {
     if (operation.scope >= scope)
       target.join(operation.release ? warp.knows : warp.fenced[static_cast<unsigned>(scope)]);

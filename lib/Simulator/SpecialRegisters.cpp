@@ -36,6 +36,11 @@ Vector clusterCount(const Place &place) {
   return {grid[0] / size[0], grid[1] / size[1], grid[2] / size[2]};
 }
 
+// Registers are filled while the cluster is being built.
+uint64_t blocksOfCluster(const Launch &launch) {
+  return uint64_t(launch.cluster[0]) * launch.cluster[1] * launch.cluster[2];
+}
+
 const llvm::StringMap<Vector (*)(const Place &)> &vectors() {
   static const llvm::StringMap<Vector (*)(const Place &)> table = {
       {"tid", thread},
@@ -58,8 +63,8 @@ const llvm::StringMap<uint64_t (*)(const Place &)> &scalars() {
       {"nsmid", [](const Place &) -> uint64_t { return 1; }},
       {"gridid", [](const Place &) -> uint64_t { return 0; }},
       {"cluster_ctarank", [](const Place &place) -> uint64_t { return place.block().rank; }},
-      {"cluster_nctarank", [](const Place &place) -> uint64_t { return place.block().cluster.blocks.size(); }},
-      {"is_explicit_cluster", [](const Place &) -> uint64_t { return 0; }},
+      {"cluster_nctarank", [](const Place &place) -> uint64_t { return blocksOfCluster(place.launch()); }},
+      {"is_explicit_cluster", [](const Place &place) -> uint64_t { return blocksOfCluster(place.launch()) > 1; }},
       {"lanemask_eq", [](const Place &place) -> uint64_t { return 1u << place.lane; }},
       {"lanemask_lt", [](const Place &place) -> uint64_t { return (1u << place.lane) - 1; }},
       {"lanemask_le", [](const Place &place) -> uint64_t { return (2ull << place.lane) - 1; }},

@@ -166,6 +166,21 @@ unsigned Warp::run(unsigned budget) {
   return count;
 }
 
+void Warp::notePoll(const Op &op, uint64_t address, uint64_t value) {
+  Poll &poll = polls[static_cast<size_t>(&op - program.ops.data()) % polls.size()];
+  bool same = poll.op == &op && poll.address == address && poll.value == value;
+  poll = {&op, address, value, same ? poll.repeats + 1 : 0};
+}
+
+const Warp::Poll *Warp::polled() const {
+  constexpr uint64_t often = 64;
+  const Poll *most = &polls[0];
+  for (const Poll &poll : polls)
+    if (poll.repeats > most->repeats)
+      most = &poll;
+  return most->repeats >= often ? most : nullptr;
+}
+
 //===----------------------------------------------------------------------===//
 // One instruction
 //===----------------------------------------------------------------------===//

@@ -4,6 +4,10 @@
 The PTX of the whole compiler runs with every check of the simulator; results are compared with the references of the
 cases. Runs marked large are left out, and with --quick all but a few of each kernel. Cases that do not pass stand in
 not-yet.txt under the stage `simulate`.
+
+--seeds=50 simulates every run in 50 orders of its warps and moments of its asynchronous work. That takes hours:
+--state=FILE keeps what has passed, so that the command can be stopped and called again; --seconds=S stops by itself;
+--shard=I/N takes a part of the runs.
 """
 import argparse
 import json
@@ -22,6 +26,7 @@ import numpy as np
 
 import refutil
 import suite
+import seedruns
 from buffers import POISON, tagged
 from notyet import NotYet
 
@@ -60,7 +65,7 @@ class Simulation:
         if name in self.expected:
             command += ["--out", f"{name}={self.path(name + '.result')}"]
 
-    def command(self):
+    def command(self, options):
         command, dims = [], {}
         for a in self.arguments:
             if a["kind"] == "tensor":
@@ -70,12 +75,12 @@ class Simulation:
         known = {a["name"] for a in self.arguments if a["kind"] == "dim"} - set(self.inputs)
         command += [f"{n}={v}" for n, v in dims.items() if n in known]
         return [self.binary, "--ptx", self.image + ".ptx", "--json", self.image + ".json", "--kernel",
-                self.run["kernel"], "--simulate", "--quiet", *self.options, *command]
+                self.run["kernel"], "--simulate", "--quiet", *self.options, *options, *command]
 
-    def fault(self, limit):
+    def fault(self, limit, options=()):
         """None, or what is wrong."""
         try:
-            done = subprocess.run(self.command(), capture_output=True, text=True, timeout=limit)
+            done = subprocess.run(self.command(options), capture_output=True, text=True, timeout=limit)
         except subprocess.TimeoutExpired:
             return f"runs longer than {limit} s"
         refusal = self.run.get("launch_error")
@@ -133,6 +138,8 @@ class Judge:
     def __init__(self, args, folder):
         self.args, self.folder = args, folder
         self.times = []
+        self.seeds = seedruns.SeedPlan(args.seeds, args.first_seed, args.state, args.seconds, args.shard)
+        self.runner = seedruns.digest(args.runner) if args.state else ""
 
     def compile(self, case, consts, arch):
         """(fault, path without extension)."""
@@ -140,23 +147,41 @@ class Judge:
         options = ["-o", stem + ".ptx", f"--json={stem}.json", "--no-header", f"--arch={arch}", "--lineinfo"]
         return suite.compile_case(self.args.tilec, case, consts, options).fault(), stem
 
+    def simulate(self, case, arch, i, image):
+        """None, or the first fault of a run under all its seeds."""
+        own = os.path.join(self.folder, f"{case.name}-{arch}-{i}")
+        os.makedirs(own)
+        simulation = Simulation(self.args.runner, case, case.runs()[i], own, image, self.args.option)
+        program = f"{self.runner} {seedruns.digest(image + '.ptx')}" if self.args.state else ""
+        fault = None
+        for label, options in self.seeds.options():
+            key = f"{case.name} {arch} {json.dumps(case.data['runs'][i])} {label} {program}"
+            if not self.seeds.wanted(key):
+                continue
+            started = time.monotonic()
+            fault = simulation.fault(self.args.limit, options)
+            self.times.append((time.monotonic() - started, f"{case.name} {arch} {case.data['runs'][i]} {label}"))
+            if fault:
+                fault = f"{label}: {fault}" if label else fault
+                break
+            self.seeds.note(key)
+        shutil.rmtree(own)
+        return fault
+
     def judge(self, task):
         """None, or the first fault of a case on an architecture."""
         case, arch = task
         images, runs = {}, case.runs()
         for i in selected(case, self.args.quick):
-            run, tag = runs[i], suite.tag(runs[i]["consts"])
+            if not self.seeds.chosen(f"{case.name} {arch} {i}"):
+                continue
+            tag = suite.tag(runs[i]["consts"])
             if tag not in images:
-                images[tag] = self.compile(case, run["consts"], arch)
+                images[tag] = self.compile(case, runs[i]["consts"], arch)
             fault, image = images[tag]
             if fault:
                 return fault
-            own = os.path.join(self.folder, f"{case.name}-{arch}-{i}")
-            os.makedirs(own)
-            started = time.monotonic()
-            fault = Simulation(self.args.runner, case, run, own, image, self.args.option).fault(self.args.limit)
-            self.times.append((time.monotonic() - started, f"{case.name} {arch} {case.data['runs'][i]}"))
-            shutil.rmtree(own)
+            fault = self.simulate(case, arch, i, image)
             if fault:
                 return f"{case.data['runs'][i]}: {fault}"
         return None
@@ -173,6 +198,11 @@ def main():
     parser.add_argument("--limit", type=float, default=300, help="seconds that one run may take")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--option", action="append", default=[], help="for tile-run, such as --option=--seed=7")
+    parser.add_argument("--seeds", type=int, default=0, help="seeds of each run; schedules alternate with them")
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--state", help="file of what has passed")
+    parser.add_argument("--seconds", type=float, help="begin nothing new after so many")
+    parser.add_argument("--shard", type=seedruns.parse_shard, default=(0, 1), metavar="I/N", help="a part of the runs")
     parser.add_argument("--times", action="store_true", help="print the slowest runs")
     parser.add_argument("--verbose", action="store_true", help="also the lines of passing and known cases")
     args = parser.parse_args()
@@ -188,6 +218,9 @@ def main():
                 faults.setdefault(case.name, f"{arch}: {fault}")
             if arch != tasks[-1][1]:
                 continue
+            # A part of the runs may not show why a case is on the list.
+            if case.name not in faults and (args.shard[1] > 1 or args.seconds) and not_yet.reason(case.name, "simulate"):
+                continue
             word, detail = not_yet.verdict(case.name, "simulate", faults.get(case.name))
             totals[word] = totals.get(word, 0) + 1
             if args.verbose or word in ("FAIL", "PASSES"):
@@ -195,6 +228,8 @@ def main():
     if args.times:
         for seconds, name in sorted(judge.times, reverse=True)[:30]:
             print(f"{seconds:8.1f} s  {name}")
+    if judge.seeds.left_out:
+        print(f"{judge.seeds.left_out} runs were not begun in time")
     print(f"{len(cases)} cases, {len(judge.times)} runs: " + ", ".join(f"{n} {w}" for w, n in sorted(totals.items())))
     return 1 if "FAIL" in totals or "PASSES" in totals else 0
 

@@ -4,22 +4,32 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(HERE)
 sys.path[:0] = [HERE, ROOT]
 
+import numpy as np
+
+import simulated
 from notyet import NotYet
 from supervisor import run_parallel, starts
 
 
-def jobs_of(entry, large):
-    """The jobs of a build, in order."""
+def jobs_of(entry, large, digests=None, keep=None):
+    """The jobs of a build, in order; digests: the simulator's of each run; keep: a folder for outputs that differ."""
     if entry["fault"]:
         return []
-    return [{"case": entry["case"], "json": entry["json"], "image": entry["image"], "repeat": entry["repeat"], "run": r}
-            for r in entry["runs"] if large or not r.get("large")]
+    jobs = []
+    for r in entry["runs"]:
+        if large or not r.get("large"):
+            jobs.append({"case": entry["case"], "json": entry["json"], "image": entry["image"], "repeat": entry["repeat"], "run": r})
+            name = simulated.key(entry, r)
+            if digests and name in digests:
+                jobs[-1].update(simulated=digests[name], keep=keep, name=name)
+    return jobs
 
 
 def first_fault(jobs):
@@ -107,6 +117,21 @@ def show(title, rows, quiet):
     return any(w in totals for w in ("FAIL", "PASSES"))
 
 
+def show_simulated(jobs, folder, path):
+    """Prints how many runs have the simulator's bits, and keeps the outputs of the others."""
+    ran = [j for j in jobs if "simulated" in j and "differs" in j.get("result", {})]
+    if not ran:
+        return
+    differing = [j for j in ran if j["result"]["differs"]]
+    print(f"\n== the simulator: {len(ran)} runs, {len(ran) - len(differing)} with equal bits, {len(differing)} not")
+    kept = {f"{j['name']} | {n}": np.load(os.path.join(folder, f"{j['number']}-{n}.npy"))
+            for j in differing for n in j["result"]["differs"]}
+    for name, array in kept.items():
+        print(f"other bits {array.size:8d} elements {name}")
+    if path:
+        np.savez_compressed(path, **kept)
+
+
 def parse():
     p = argparse.ArgumentParser(description=__doc__)
     p.add_argument("patterns", nargs="*", help="only cases whose name holds one of these")
@@ -117,6 +142,7 @@ def parse():
     p.add_argument("--workers", type=int, default=4)
     p.add_argument("--limit", type=float, default=20, help="seconds a run may take")
     p.add_argument("--budget", type=float, default=540, help="seconds after which nothing new is started")
+    p.add_argument("--keep", help="write the outputs whose bits are not the simulator's to this .npz file")
     p.add_argument("--json", help="write all results to this file")
     return p.parse_args()
 
@@ -130,7 +156,11 @@ def main():
     manifest = [e for e in manifest if (not args.patterns or any(p in e["case"] for p in args.patterns))
                 and (not args.arch or e["arch"] in args.arch)]
     not_yet = NotYet(os.path.join(ROOT, "not-yet.txt"))
-    groups = {i: jobs_of(e, args.large) for i, e in enumerate(manifest)}
+    folder = tempfile.TemporaryDirectory()
+    digests = simulated.load(ROOT)
+    groups = {i: jobs_of(e, args.large, digests, folder.name) for i, e in enumerate(manifest)}
+    for number, job in enumerate(j for g in groups.values() for j in g):
+        job["number"] = number
     functional = deadline if args.no_sanitizer else start + 0.7 * args.budget
     run_parallel(ROOT, [g for g in groups.values() if g], functional, args.workers, limit=args.limit)
     judged = [(e, *judge(e, groups[i], not_yet)) for i, e in enumerate(manifest)]
@@ -141,6 +171,7 @@ def main():
         with open(args.json, "w") as f:
             json.dump([dict(e, jobs=groups[i]) for i, e in enumerate(manifest)], f)
     failed = [show(title, rows, args.quiet) for title, rows in tables]
+    show_simulated([j for g in groups.values() for j in g], folder.name, args.keep)
     return 1 if any(failed) else 0
 
 

@@ -95,8 +95,9 @@ def launch_all(driver, image_path, launches, workspaces):
     driver.synchronize()
 
 
-def execute(driver, reflection, image_path, make, run, repeat=True, exact=False):
-    """Runs once (and once more for equal bits where `repeat`); returns the variant's name; raises Fault."""
+def execute(driver, reflection, image_path, make, run, repeat=True, exact=False, outputs=None):
+    """Runs once (and once more for equal bits where `repeat`); returns the variant's name; raises Fault. `outputs`: a
+    dictionary that receives the arrays of the outputs."""
     kernel = find_kernel(reflection, run["kernel"])
     inputs, expected, tolerance = make(run)
     buffers = place(driver, kernel, inputs, expected, exact)
@@ -117,6 +118,8 @@ def execute(driver, reflection, image_path, make, run, repeat=True, exact=False)
         return variant
     images = {n: b.fetch() for n, b in buffers.items()}
     check_outputs(kernel, buffers, images, expected, tolerance)
+    if outputs is not None:
+        outputs.update({n: np.asarray(buffers[n].decode(images[n])) for n in expected})
     if repeat and launches:
         for b in buffers.values():
             b.restore()

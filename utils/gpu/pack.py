@@ -5,6 +5,7 @@ import shutil
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import simulated
 import suite
 
 LIMIT = 64 << 20                               # bytes of a pack
@@ -90,14 +91,16 @@ def copy_support(folder, patterns):
     write_run(folder, "check.py")
 
 
-def pack(folder, tilec, patterns):
-    """Writes the pack; returns the exit status."""
+def pack(folder, tilec, patterns, runner=None):
+    """Writes the pack, with the results of the simulator `runner` if there is one; returns the exit status."""
     if not fresh(folder):
         return 2
     built = entries(tilec, folder, patterns)
     copy_support(folder, patterns)
     with open(os.path.join(folder, "manifest.json"), "w") as f:
         json.dump(built, f, indent=0)
+    if runner:
+        print(simulated.write(folder, built, tilec, runner, patterns))
     failed = [b for b in built if b["fault"] and not b["not_built"]]
     for b in failed:
         print(f"{b['case']} {b['tag']} {b['arch']}: {b['fault']}")

@@ -25,11 +25,15 @@ def jobs(families, patterns, folder):
             for index, entry in enumerate(json.load(f)):
                 if not patterns or any(p in entry["name"] or p in family for p in patterns):
                     yield {"family": family, "index": index, "name": entry["name"], "entry": entry["entry"],
+                           "refused": entry["refused"],
                            "out": folder, "run": {}}
 
 
 def report_of(job):
     answer = job.get("result", {"fault": "not run: the time was over"})
+    if job["refused"] and "CUDA_ERROR" in answer.get("fault", ""):
+        return {"count": 1, "wrong": 0, "nans": 0, "worst": 0, "first": None, "refused": answer["fault"], "name": job["name"],
+                "family": job["family"]}
     found = answer.get("report") or {"count": 0, "wrong": 0, "nans": 0, "worst": 0, "first": None,
                                      "fault": answer["fault"]}
     return dict(found, name=job["name"], family=job["family"])
@@ -46,7 +50,7 @@ def main():
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         work = list(jobs(manifest["families"], args.patterns, folder))
-        supervisor.run_jobs(ROOT, work, started + 60 * args.minutes, limit=60,
+        supervisor.run_jobs(ROOT, work, started + 60 * args.minutes, limit=8,
                             script=os.path.join(HERE, "probe_worker.py"))
         kept = {name[:-4]: np.load(os.path.join(folder, name)) for name in sorted(os.listdir(folder))}
     reports = [report_of(job) for job in work]

@@ -39,6 +39,10 @@ def specials(name):
         return [v for v in SPECIAL["f32"] if not v >> 31], 31
     if name in SPECIAL:
         return list(SPECIAL[name]), int(name.strip("bf"))
+    if name == "lane":
+        return list(range(32)), 5
+    if name == "offset":
+        return [*range(34), *((1 << 32) - i for i in range(1, 34))], 3
     if name == "shift":
         return list(range(70)), 8
     bits = int(name.lstrip("nonzerusb"))

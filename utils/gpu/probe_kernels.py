@@ -14,21 +14,23 @@ class Probe:
     """A kernel, its launch, its inputs, and how its output is compared.
 
     out: (storage type, count); result: the type of an output element for the comparison; ulps: None for equal bits;
-    absolute: an error of f32 that is allowed besides.
+    absolute: an error of f32 that is allowed besides; refused: the simulator reports a fault and the device ends the
+    kernel with an error.
     """
 
     def __init__(self, family, name, body, inputs, out, result, ulps=None, grid=1, block=BLOCK, shared=0, params=(),
-                 declarations="", absolute=None):
+                 declarations="", absolute=None, cluster=1, refused=False):
+        self.cluster, self.refused = cluster, refused
         self.family, self.name, self.body, self.inputs, self.out = family, name, body, inputs, out
         self.result, self.ulps, self.grid, self.block, self.shared = result, ulps, grid, block, shared
         self.params, self.declarations, self.absolute = list(params), declarations, absolute
         self.entry = None                       # set when the pack numbers its kernels
 
-    def ptx(self):
+    def ptx(self, declarations=True):
         names = list(self.inputs) + ["D"]
         declared = [f".param .align 64 .b8 {p['tensor']}_map[128]" for p in self.params]
         declared += [f".param .u64 {n}" for n in names]
-        return (f"{self.declarations}.visible .entry {self.entry}({', '.join(declared)})\n"
+        return (f"{self.declarations if declarations else ''}.visible .entry {self.entry}({', '.join(declared)})\n"
                 f".reqntid {self.block}, 1, 1\n{{\n{self.body}\n}}\n")
 
     def reflection(self):
@@ -37,13 +39,10 @@ class Probe:
         tensors.append({"kind": "tensor", "name": "D", "type": self.out[0], "access": "inout", "shape": [self.out[1]],
                         "strides": [1], "dynamic_strides": False})
         pointers = [{"kind": "pointer", "tensor": t["name"]} for t in tensors]
-        launch = {"entry": self.entry, "grid": [self.grid, 1, 1], "block": self.block, "cluster": [1, 1, 1],
+        launch = {"entry": self.entry, "grid": [self.grid, 1, 1], "block": self.block, "cluster": [self.cluster, 1, 1],
                   "shared": self.shared, "params": self.params + pointers}
         return {"name": self.entry, "arguments": tensors, "contracts": [],
                 "variants": [{"name": self.entry, "when": [], "launches": [launch]}]}
-
-
-STORAGE = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64}
 
 
 def u64(values):
@@ -147,6 +146,43 @@ def random_patterns(kind, size, random):
     return (random.integers(0, 2, size) << (bits - 1) | exponent << mantissa | random.integers(0, 1 << mantissa, size)).astype(np.uint64)
 
 
+def fields(kind):
+    """(mantissa bits, bits of the exponent, bits) of a float."""
+    mantissa, _ = FORMATS[kind]
+    exponent = {3: 4, 2: 5, 10: 5, 7: 8, 23: 8}[mantissa]
+    return mantissa, exponent, 1 + mantissa + exponent
+
+
+# Exponent fields of operands: far apart; so low that products or results are subnormal; so high that sums overflow.
+REACH = {"wide": {"e4m3": (1, 15), "e5m2": (2, 30), "f16": (3, 27), "bf16": (107, 147), "tf32": (107, 147), "f32": (107, 147)},
+         "low": {"e4m3": (0, 4), "e5m2": (0, 6), "f16": (0, 8), "bf16": (40, 70), "tf32": (40, 70), "f32": (0, 12)},
+         "high": {"e4m3": (11, 16), "e5m2": (24, 31), "f16": (24, 31), "bf16": (184, 192), "tf32": (184, 192), "f32": (240, 255)}}
+
+
+def reaching(kind, size, random, how):
+    if kind not in FORMATS:
+        return random_patterns(kind, size, random)
+    mantissa, _, bits = fields(kind)
+    exponent = random.integers(*REACH[how][kind], size)
+    return (random.integers(0, 2, size) << (bits - 1) | exponent << mantissa | random.integers(0, 1 << mantissa, size)).astype(np.uint64)
+
+
+def special(kind, size, random):
+    """Wide, and a few infinities, NaNs, zeros and subnormals."""
+    values = reaching(kind, size, random, "wide")
+    if kind not in FORMATS:
+        return values
+    mantissa, exponent, bits = fields(kind)
+    top = ((1 << exponent) - 1) << mantissa
+    chosen = np.array([0, top, top | 1 << (mantissa - 1), top | ((1 << mantissa) - 1), 1, (1 << mantissa) - 1], np.uint64)
+    pick = chosen[random.integers(0, chosen.size, size)] | (random.integers(0, 2, size) << (bits - 1)).astype(np.uint64)
+    return np.where(random.random(size) < 0.03, pick, values)
+
+
+MAKERS = {"": lambda *a: small(*a), "random": lambda *a: random_patterns(*a), "special": special,
+          "wide": lambda *a: reaching(*a, "wide"), "low": lambda *a: reaching(*a, "low"), "high": lambda *a: reaching(*a, "high")}
+
+
 def small(kind, size, random):
     low = 0 if kind.startswith("u") else -7
     return encode_small(kind, random.integers(low, 8, size))
@@ -167,16 +203,25 @@ def pack_words(kind, patterns):
 MMA = [(16, 8, k, a, a, "f32") for a in ("f16", "bf16") for k in (8, 16)] + [
     (16, 8, k, "f16", "f16", "f16") for k in (8, 16)] + [
     (16, 8, k, "tf32", "tf32", "f32") for k in (4, 8)] + [
-    (16, 8, 32, a, b, "f32") for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2")] + [
+    (16, 8, k, a, b, c) for k in (16, 32) for a in ("e4m3", "e5m2") for b in ("e4m3", "e5m2") for c in ("f32", "f16")] + [
     (16, 8, k, a, b, "s32") for k in (16, 32) for a in ("s8", "u8") for b in ("s8", "u8")] + [
     (8, 8, 16, "s8", "s8", "s32"), (16, 8, 64, "s4", "s4", "s32"), (8, 8, 4, "f64", "f64", "f64"),
     (16, 8, 4, "f64", "f64", "f64"), (16, 8, 8, "f64", "f64", "f64"), (16, 8, 16, "f64", "f64", "f64")]
 
 
-def mma_probe(shape, exact):
+def titled(text, how):
+    return text + (f" ({how})" if how else "")
+
+
+def sums(c):
+    """How the results of a product compare: equal bits but for NaN."""
+    return {"f32": "f32", "f16": "f16x2"}.get(c, "words")
+
+
+def mma_probe(shape, how):
     m, n, k, a, b, c = shape
-    random = np.random.default_rng([m, k, len(a), exact])
-    make = small if exact else random_patterns
+    random = np.random.default_rng([m, k, len(a), len(how)])
+    make = MAKERS[how]
     per = max(32 // ELEMENT_BITS[a], 1) if a != "f64" else 1
     words = 2 if a == "f64" else 1
     ra, rb, rc = m // 8 * k // (4 * per), k // (4 * per), m // 8 if c == "f16" else m // 4
@@ -197,9 +242,7 @@ def mma_probe(shape, exact):
     else:
         lines.append(f"{text} {vector('c', 0, rc)}, {vector('a', 0, ra)}, {vector('b', 0, rb)}, {vector('c', 0, rc)};")
     lines.append(store_words("c", rc * words))
-    bits_exact = exact or c in ("s32", "f64")
-    return Probe("mma", text + ("" if exact else " (random)"), "\n".join(lines), inputs, ("u32", BLOCK * rc * words),
-                 "words" if bits_exact else c, None if bits_exact else "sum")
+    return Probe("mma", titled(text, how), "\n".join(lines), inputs, ("u32", BLOCK * rc * words), sums(c))
 
 
 SHARED = ".extern .shared .align 1024 .b8 memory[];\n"
@@ -278,10 +321,10 @@ def operand(extent, kind, transposed, swizzle):
     return -(-chunks * outer * span // 1024) * 1024, leading, stride
 
 
-def wgmma_probe(form, exact):
+def wgmma_probe(form, how):
     n, a, b, c, swizzle, trans_a, trans_b, registers = form
-    random = np.random.default_rng([n, len(a), swizzle, exact])
-    make = small if exact else random_patterns
+    random = np.random.default_rng([n, len(a), swizzle, len(how)])
+    make = MAKERS[how]
     bits, k = ELEMENT_BITS[a], 256 // ELEMENT_BITS[a]
     size_a, lead_a, stride_a = (0, 0, 0) if registers else operand(64, a, trans_a, swizzle)
     size_b, lead_b, stride_b = operand(n, b, trans_b, swizzle)
@@ -305,71 +348,9 @@ def wgmma_probe(form, exact):
     lines += ["wgmma.fence.sync.aligned;", f"{text} {vector('c', 0, rc)}, {source}, %db, 1{flags};",
               "wgmma.commit_group.sync.aligned;", "wgmma.wait_group.sync.aligned 0;", store_words("c", rc)]
     label = f"{text} swizzle {swizzle}" + (" A in registers" if registers else "") + \
-        (" A transposed" if trans_a else "") + (" B transposed" if trans_b else "") + ("" if exact else " (random)")
-    bits_exact = exact or c == "s32"
-    return Probe("wgmma", label, "\n".join(lines), inputs, ("u32", BLOCK * rc), "words" if bits_exact else c,
-                 None if bits_exact else "sum8" if bits == 8 else "sum", shared=size_a + size_b, declarations=SHARED)
-
-
-TMA_TYPES = {"u8": 1, "i32": 4, "f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f64": 8}
-
-
-def tma_forms():
-    """(type, rank, swizzle, coordinates beyond the tensor, store)"""
-    for store in (False, True):
-        for kind in TMA_TYPES:
-            for swizzle in (0, 32, 64, 128):
-                for rank in (1, 2, 3):
-                    for outside in (False, True):
-                        if (rank == 2 or kind == "bf16") and not (store and kind == "tf32"):
-                            yield kind, rank, swizzle, outside, store
-
-
-def tma_probe(form):
-    kind, rank, swizzle, outside, store = form
-    size = TMA_TYPES[kind]
-    random = np.random.default_rng([rank, swizzle, size, outside])
-    inner = (swizzle or 64) // size
-    box = ([inner] + [16, 2][:rank - 1])
-    dims = [inner * 2 - 16 // size + (0 if rank > 1 else 3)] + [21, 5][:rank - 1]
-    row = -(-dims[0] * size // 16) * 16
-    strides = [row, row * dims[1]][:rank - 1] if rank > 1 else []
-    total = (strides[-1] * dims[-1] if rank > 1 else row)
-    total = -(-total // 256) * 256
-    at = [(-3 if outside else 1) * (16 // size if rank > 1 else 1), (17 if outside else 2), (4 if outside else 1)][:rank]
-    bytes_ = int(np.prod(box)) * size
-    patterns = random.integers(0, 256, total)
-    if kind in ("f32", "tf32", "f16", "bf16", "f64"):
-        code = {"f32": "f32", "tf32": "f32", "f16": "f16", "bf16": "bf16", "f64": "f64"}[kind]
-        values = random_patterns(code, total // size, random).astype({2: np.uint16, 4: np.uint32, 8: np.uint64}[size])
-        patterns = values.view(np.uint8)
-    shared = -(-bytes_ // 1024) * 1024 + 1024
-    head = [START, fill_shared("A" if not store else "B", shared - 1024),
-            ".reg .b64 %map, %bar64; .reg .b32 %bar; .reg .pred %lead, %done; .reg .b64 %mp;",
-            f"mov.b64 %mp, X_map; cvta.param.u64 %map, %mp; add.u32 %bar, %fa, {shared - 1024}; setp.eq.u32 %lead, %tid_, 0;"]
-    coordinates = ", ".join(map(str, at))
-    if store:
-        text = f"cp.async.bulk.tensor.{rank}d.global.shared::cta.tile.bulk_group"
-        lines = head + [f"@!%lead bra END; {text} [%map, {{{coordinates}}}], [%fa]; cp.async.bulk.commit_group; "
-                        "cp.async.bulk.wait_group 0;", "END: ret;"]
-        inputs = {"B": u8(random.integers(0, 256, shared - 1024))}
-        out, tensor = ("u8", total), "D"
-    else:
-        text = f"cp.async.bulk.tensor.{rank}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
-        lines = head + [
-            "@%lead mbarrier.init.shared::cta.b64 [%bar], 1; @%lead fence.mbarrier_init.release.cluster; bar.sync 0;",
-            f"@!%lead bra WAIT; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], {bytes_};",
-            f"{text} [%fa], [%map, {{{coordinates}}}], [%bar];",
-            "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %done, [%bar], 0; @!%done bra WAIT;",
-            copy_shared_out(shared - 1024)]
-        inputs = {"A": u8(random.integers(0, 256, shared - 1024)), "X": u8(patterns)}
-        out, tensor = ("u32", (shared - 1024) // 4), "X"
-    params = [{"kind": "tensormap", "tensor": tensor, "type": kind, "dims": dims, "strides": strides, "box": box,
-               "swizzle": swizzle, "l2": 128}]
-    label = f"{text} {kind} swizzle {swizzle}" + (" out of bounds" if outside else "")
-    probe = Probe("tensor copies", label, "\n".join(lines).replace("X_map", f"{tensor}_map"), inputs, out, "words",
-                  shared=shared, params=params, declarations=SHARED)
-    return probe
+        (" A transposed" if trans_a else "") + (" B transposed" if trans_b else "")
+    return Probe("wgmma", titled(label, how), "\n".join(lines), inputs, ("u32", BLOCK * rc), sums(c), shared=size_a + size_b,
+                 declarations=SHARED)
 
 
 def warp_probes():
@@ -391,6 +372,16 @@ def warp_probes():
         body = [START, load_words("a", 1, "A"), ".reg .pred %q, %r; setp.gt.s32 %q, %a0, 0;",
                 f"vote.sync.{op} {result}, %q, 0xffffffff; {after}", store_words("a", 1)]
         yield Probe("warp", f"vote.sync.{op}", "\n".join(body), {"A": u32(values)}, ("u32", BLOCK), "words")
+    for op in ("popc.u32", "and.pred", "or.pred"):
+        for negated in ("", "!"):
+            result, after = ("%a0", "") if "popc" in op else ("%r", "selp.u32 %a0, 1, 0, %r;")
+            body = [START, load_words("a", 1, "A"), f".reg .pred %q, %r; setp.gt.s32 %q, %a0, 0; barrier.cta.red.{op} {result}, 1, 128, "
+                    f"{negated}%q; {after}", store_words("a", 1)]
+            yield Probe("warp", f"barrier.cta.red.{op} {negated}p", "\n".join(body), {"A": u32(values)}, ("u32", BLOCK), "words")
+    body = [START, load_words("a", 1, "A"), ".reg .pred %q; .reg .b32 %c<2>; match.all.sync.b32 %c0|%q, %a0, 0xffffffff; "
+            "selp.u32 %c1, 1, 0, %q;", store_words("c", 2)]
+    for what, source in (("equal", values // values), ("different", values)):
+        yield Probe("warp", f"match.all.sync.b32, {what}", "\n".join(body), {"A": u32(source)}, ("u32", 2 * BLOCK), "words")
     body = [START, load_words("a", 1, "A"), "match.any.sync.b32 %a0, %a0, 0xffffffff;", store_words("a", 1)]
     yield Probe("warp", "match.any.sync.b32", "\n".join(body), {"A": u32(values % 5)}, ("u32", BLOCK), "words")
     body = [START, load_words("a", 1, "A"), ".reg .pred %q; .reg .b32 %c<2>; elect.sync %c0|%q, 0xffffffff; "
@@ -404,12 +395,15 @@ def collective_probes():
         for count in (1, 2, 4):
             for trans in (False, True):
                 yield matrix_probe(load, count, trans)
+    for trans in ("", ".trans"):
+        body = [START, load_words("a", 1, "A"), f"movmatrix.sync.aligned.m8n8{trans}.b16 %a0, %a0;", store_words("a", 1)]
+        yield Probe("matrix memory", f"movmatrix.sync.aligned.m8n8{trans}.b16", "\n".join(body),
+                    {"A": u32(np.random.default_rng(5).integers(0, 1 << 32, BLOCK, dtype=np.uint64))}, ("u32", BLOCK), "words")
     for shape in MMA:
-        for exact in (True, False):
-            yield mma_probe(shape, exact)
+        hows = ("", "random") if shape[3] not in FORMATS else tuple(MAKERS)
+        yield from (mma_probe(shape, how) for how in hows)
     for form in wgmma_forms():
-        yield wgmma_probe(form, True)
+        yield wgmma_probe(form, "")
     for form in (f for f in wgmma_forms() if f[0] == 64 and f[4] == 128):
-        yield wgmma_probe(form, False)
-    for form in tma_forms():
-        yield tma_probe(form)
+        hows = ("random",) if form[1] not in FORMATS else tuple(MAKERS)[1:]
+        yield from (wgmma_probe(form, how) for how in hows)

@@ -10,19 +10,21 @@ INTEGERS = ("u16", "s16", "u32", "s32", "u64", "s64")
 # Bits of the register of a type.
 WIDTH = {"u8": 16, "s8": 16, "u16": 16, "s16": 16, "b16": 16, "u32": 32, "s32": 32, "b32": 32, "u64": 64, "s64": 64,
          "b64": 64, "f16": 16, "bf16": 16, "f16x2": 32, "bf16x2": 32, "f32": 32, "f64": 64, "tf32": 32, "e4m3x2": 16,
-         "e5m2x2": 16, "pred": 1, "shift": 32, "nonzero32": 32, "nonzero64": 64, "nonzero16": 16}
+         "e5m2x2": 16, "pred": 1, "shift": 32, "nonzero32": 32, "nonzero64": 64, "nonzero16": 16, "lane": 32, "offset": 32}
 
 
 class Form:
     """text: PTX with $d, $a, $b, $c; operands and result: names of types; ulps: allowed distance, None for equal bits;
     absolute: an error that is allowed besides; family: the table's group."""
 
-    def __init__(self, family, text, result, *operands, ulps=None, absolute=None):
-        self.absolute = absolute
+    def __init__(self, family, text, result, *operands, ulps=None, absolute=None, name=None):
+        self.absolute, self.title = absolute, name
         self.family, self.text, self.result, self.operands, self.ulps = family, text, result, operands, ulps
 
     @property
     def name(self):
+        if self.title:
+            return self.title
         return self.text.split(" ")[0] + ("" if "0x" not in self.text else " " + self.text.split(", ")[-1].rstrip(";"))
 
 
@@ -36,6 +38,11 @@ def integer_forms():
             yield Form("integer", f"{op}.{t} $d, $a, $b;", t, t, "nonzero" + t[1:])
         for op in COMPARISONS:
             yield Form("compare", f"setp.{op}.{t} $d, $a, $b;", "pred", t, t)
+            yield Form("compare", f".reg .pred %q1; setp.ne.{t} %q1, $b, 0; setp.{op}.xor.{t} $d, $a, $b, !%q1;", "pred", t, t,
+                       name=f"setp.{op}.xor.{t}")
+            yield Form("compare", f"set.{op}.u32.{t} $d, $a, $b;", "u32", t, t)
+        yield Form("integer", f"slct.{t.replace('u', 'b').replace('s', 'b')}.s32 $d, $a, $b, $c;", t, t, t, "s32")
+        yield Form("integer", f"slct.{t}.f32 $d, $a, $b, $c;", t, t, t, "f32")
         yield Form("integer", f"sad.{t} $d, $a, $b, $c;", t, t, t, t)
         yield Form("integer", f"selp.{t.replace('s', 'u')} $d, $a, $b, 1;", t, t, t)
         if t[0] == "s":
@@ -47,8 +54,24 @@ def integer_forms():
     for op in ("add", "sub"):
         yield Form("integer", f"{op}.sat.s32 $d, $a, $b;", "s32", "s32", "s32")
     for t in ("u32", "s32"):
-        yield Form("integer", f"dp4a.{t}.{t} $d, $a, $b, $c;", t, t, t, t)
-        yield Form("integer", f"mul24.lo.{t} $d, $a, $b;", t, t, t)
+        for part in ("lo", "hi"):
+            yield Form("integer", f"mul24.{part}.{t} $d, $a, $b;", t, t, t)
+            yield Form("integer", f"mad24.{part}.{t} $d, $a, $b, $c;", t, t, t, t)
+        for other in ("u32", "s32"):
+            yield Form("integer", f"dp4a.{t}.{other} $d, $a, $b, $c;", t, t, t, t)
+            for half in ("lo", "hi"):
+                yield Form("integer", f"dp2a.{half}.{t}.{other} $d, $a, $b, $c;", t, t, t, t)
+    for t in ("u32", "s32", "u64", "s64"):
+        zero = f".reg .b{t[1:]} %z0; mov.b{t[1:]} %z0, 0;"
+        for op in ("add", "sub"):
+            yield Form("integer", f"{zero} {op}.cc.{t} %z0, $a, $b; {op}c.{t} $d, $c, %z0;", t, t, t, t, name=f"{op}.cc, {op}c.{t}")
+        for part in ("lo", "hi"):
+            yield Form("integer", f"{zero} mad.{part}.cc.{t} %z0, $a, $b, $c; addc.{t} $d, $a, %z0;", t, t, t, t,
+                       name=f"mad.{part}.cc, addc.{t}")
+            yield Form("integer", f"{zero} add.cc.{t} %z0, $a, $b; madc.{part}.{t} $d, $a, $c, %z0;", t, t, t, t,
+                       name=f"add.cc, madc.{part}.{t}")
+    yield Form("integer", "mad24.hi.sat.s32 $d, $a, $b, $c;", "s32", "s32", "s32", "s32")
+    yield Form("integer", "mad.hi.sat.s32 $d, $a, $b, $c;", "s32", "s32", "s32", "s32")
 
 
 def bit_forms():
@@ -68,12 +91,22 @@ def bit_forms():
     for t in ("u32", "s32", "u64", "s64"):
         yield Form("bits", f"bfe.{t} $d, $a, $b, $c;", t, t, "shift", "shift")
         yield Form("bits", f"bfind.{t} $d, $a;", "u32", t)
+        yield Form("bits", f"bfind.shiftamt.{t} $d, $a;", "u32", t)
     for mode in ("", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"):
         yield Form("bits", f"prmt.b32{mode} $d, $a, $b, $c;", "b32", "b32", "b32", "b32")
     for op in ("shf.l.wrap", "shf.l.clamp", "shf.r.wrap", "shf.r.clamp"):
         yield Form("bits", f"{op}.b32 $d, $a, $b, $c;", "b32", "b32", "b32", "shift")
     for table in ("0x96", "0xe8", "0x1b"):
         yield Form("bits", f"lop3.b32 $d, $a, $b, $c, {table};", "b32", "b32", "b32", "b32")
+    yield Form("bits", "fns.b32 $d, $a, $b, $c;", "b32", "b32", "lane", "offset")
+    for mode in ("clamp", "wrap"):
+        yield Form("bits", f"bmsk.{mode}.b32 $d, $a, $b;", "b32", "shift", "shift")
+        for t in ("u32", "s32"):
+            yield Form("bits", f"szext.{mode}.{t} $d, $a, $b;", t, t, "shift")
+    for t in ("u16", "s16"):
+        yield Form("bits", f"cvt.pack.sat.{t}.s32 $d, $a, $b;", "b32", "s32", "s32")
+    for t in ("u8", "s8", "u4", "s4", "u2", "s2"):
+        yield Form("bits", f"cvt.pack.sat.{t}.s32.b32 $d, $a, $b, $c;", "b32", "s32", "s32", "b32")
 
 
 def float_forms():
@@ -99,6 +132,9 @@ def float_forms():
                 yield Form("compare", f"setp.{op}{flush}.{t} $d, $a, $b;", "pred", t, t)
         yield Form("float", f"copysign.{t} $d, $a, $b;", t, t, t)
         yield Form("float", f"selp.{t} $d, $a, $b, 1;", t, t, t)
+        for op in COMPARISONS + UNORDERED:
+            for result in ("u32", "s32", "f32"):
+                yield Form("compare", f"set.{op}.{result}.{t} $d, $a, $b;", "u32", t, t)
         for op in ("finite", "infinite", "number", "notanumber", "normal", "subnormal"):
             yield Form("compare", f"testp.{op}.{t} $d, $a;", "pred", t)
 
@@ -142,7 +178,14 @@ def half_forms():
             for op in ("neg", "abs"):
                 yield Form("half", f"{op}{flush}.{t} $d, $a;", t, t)
         for op in COMPARISONS + ("equ", "neu", "ltu", "num", "nan") if "x2" not in t else ():
-            yield Form("compare", f"setp.{op}.{t} $d, $a, $b;", "pred", t, t)
+            for flush in flushes:
+                yield Form("compare", f"setp.{op}{flush}.{t} $d, $a, $b;", "pred", t, t)
+        for op in COMPARISONS + UNORDERED if "x2" in t else ():
+            for flush in flushes:
+                yield Form("compare", f".reg .pred %q1, %q2; setp.{op}{flush}.{t} %q1|%q2, $a, $b; xor.pred $d, %q1, %q2;", "pred", t,
+                           t, name=f"setp.{op}{flush}.{t}")
+                yield Form("compare", f".reg .pred %q1, %q2; setp.{op}{flush}.{t} %q1|%q2, $a, $b; and.pred $d, %q1, %q2;", "pred", t,
+                           t, name=f"setp.{op}{flush}.{t} (and)")
 
 
 def conversion_forms():

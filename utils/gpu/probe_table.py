@@ -4,8 +4,12 @@ import json
 PAGE = """# The simulator beside a GPU
 `utils/probe table` writes this page from the results of `utils/probe pack DIR` and `DIR/run` on {device}. Each form of an
 instruction runs there on special values of its types and on random patterns; results are equal bits, or within the error
-that PTX documents. *NaN bits*: forms whose NaNs have another payload, which PTX leaves open. *Fault*: the GPU does not run
-the kernel around the form.
+that PTX documents. *NaN bits*: forms whose NaNs have another payload, which PTX leaves open. *Refused*: what the simulator
+reports as a fault ends the kernel on the GPU too. *Fault*: the GPU does not run the kernel around the form.
+
+Sums of Tensor Cores are equal bits: operands are small integers, random, far apart, so low or so high that results are
+subnormal or overflow, and mixed with infinities and NaN. Tensor copies whose first coordinate is no multiple of 16 bytes, and
+stores of boxes that begin at a negative coordinate, are an illegal instruction on the GPU.
 
 """
 
@@ -20,7 +24,7 @@ def families(reports):
 
 def row(name, reports):
     return (name, len(reports), sum(r["count"] for r in reports), sum(r["wrong"] > 0 for r in reports),
-            sum(r["nans"] > 0 for r in reports), sum("fault" in r for r in reports), max(r["worst"] for r in reports))
+            sum(r["nans"] > 0 for r in reports), sum("refused" in r for r in reports), sum("fault" in r for r in reports), max(r["worst"] for r in reports))
 
 
 def line(r):
@@ -32,10 +36,10 @@ def line(r):
 
 
 def summary(reports):
-    head = f"{'family':16s} {'forms':>6s} {'values':>9s} {'differ':>7s} {'NaN bits':>9s} {'fault':>6s} {'worst':>10s}"
+    head = f"{'family':16s} {'forms':>6s} {'values':>9s} {'differ':>7s} {'NaN bits':>9s} {'refused':>8s} {'fault':>6s} {'worst':>10s}"
     lines = [head]
     for name, found in families(reports).items():
-        lines.append("{:16s} {:6d} {:9d} {:7d} {:9d} {:6d} {:10.3g}".format(*row(name, found)))
+        lines.append("{:16s} {:6d} {:9d} {:7d} {:9d} {:8d} {:6d} {:10.3g}".format(*row(name, found)))
     return "\n".join(lines)
 
 
@@ -48,10 +52,10 @@ def page(path, device):
     with open(path) as f:
         results = json.load(f)
     reports = results["forms"]
-    text = PAGE.format(device=device) + "| family | forms | values | differ | NaN bits | fault | largest distance |\n"
-    text += "|---|---|---|---|---|---|---|\n"
+    text = PAGE.format(device=device) + "| family | forms | values | differ | NaN bits | refused | fault | largest distance |\n"
+    text += "|---|---|---|---|---|---|---|---|\n"
     for name, found in families(reports).items():
-        text += "| {} | {} | {} | {} | {} | {} | {:.3g} |\n".format(*row(name, found))
+        text += "| {} | {} | {} | {} | {} | {} | {} | {:.3g} |\n".format(*row(name, found))
     text += section("Forms that differ", [f"- `{r['name']}`: {r['wrong']} of {r['count']}, the first: {r['first']}"
                                           for r in reports if r["wrong"]])
     text += section("Forms that fault", [f"- `{r['name']}`: {r['fault']}" for r in reports if "fault" in r])

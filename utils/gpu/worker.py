@@ -10,7 +10,10 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]               # refutil.py lies beside this folder in a pack
 
+import numpy as np
+
 import refutil
+import simulated
 from driver import Driver, DriverError
 from execute import Fault, execute
 
@@ -32,8 +35,18 @@ class Worker:
             self.cases[folder] = refutil.load(folder)
         case, make = self.cases[folder]
         run = refutil.full_run(case, job["run"])
-        return execute(self.driver, self.reflections[path], os.path.join(self.root, job["image"]), make, run,
-                       job.get("repeat", True), job.get("exact", False))
+        outputs = {} if job.get("simulated") else None
+        variant = execute(self.driver, self.reflections[path], os.path.join(self.root, job["image"]), make, run,
+                          job.get("repeat", True), job.get("exact", False), outputs)
+        return {"variant": variant, "differs": self.differing(job, outputs)} if outputs else {"variant": variant}
+
+    @staticmethod
+    def differing(job, outputs):
+        """The outputs whose bits are not the simulator's; their arrays go to the folder `keep`."""
+        names = [n for n, array in outputs.items() if simulated.digest(array) != job["simulated"].get(n)]
+        for n in names if job.get("keep") else ():
+            np.save(os.path.join(job["keep"], f"{job['number']}-{n}.npy"), outputs[n])
+        return names
 
 
 def main():
@@ -44,7 +57,7 @@ def main():
     for line in sys.stdin:
         start, answer, fatal = time.monotonic(), {}, False
         try:
-            answer["variant"] = worker.run(json.loads(line))
+            answer.update(worker.run(json.loads(line)))
         except Fault as e:
             answer["fault"] = str(e)
         except DriverError as e:

@@ -31,7 +31,12 @@ struct LaunchState {
     Knowledge device, cluster;
     std::map<uint32_t, Knowledge> blocks;
   };
-  std::map<uint64_t, std::map<uint32_t, Publication>> published;
+  struct Publications {
+    /// Grows with every strong write.
+    uint64_t version = 0;
+    std::map<uint32_t, Publication> clusters;
+  };
+  std::map<uint64_t, Publications> published;
   /// Instructions since something happened that others can see.
   uint64_t idle = 0;
   /// Reads of clocks, which are all different.

@@ -100,17 +100,28 @@ public:
   std::array<uint64_t, laneCount> clusterPhase{};
   /// CC.CF of the lanes (PTX ISA, "Extended-Precision Integer Arithmetic Instructions").
   LaneMask carry = 0;
-  /// The last strong read, for reports of hangs.
+  /// A read of memory that others may write, and how often it has given the same.
   struct Poll {
     const Op *op = nullptr;
-    uint64_t address = 0, value = 0;
+    uint64_t address = 0, value = 0, repeats = 0;
   };
-  Poll lastPoll;
+  void notePoll(const Op &op, uint64_t address, uint64_t value);
+  /// The read that has repeated most, if it is a loop's; otherwise null.
+  const Poll *polled() const;
+  /// The last strong read that taught something, so that polling need not learn the same again.
+  struct Lesson {
+    uint64_t key = 0, version = 0;
+    Scope scope = Scope::Block;
+    bool acquire = false;
+  };
+  Lesson lastLesson;
   /// setmaxnreg: registers of a thread now.
   unsigned registerBudget = 0;
   std::vector<uint8_t> local;
 
 private:
+  /// Of instructions that lie beside each other.
+  std::array<Poll, 4> polls;
   using LaneValues = std::array<uint64_t, laneCount>;
   /// Whether undefined bits go on to the results.
   bool checkOperands(const Op &op, LaneMask lanes);

@@ -53,7 +53,7 @@ class FakeBench:
 class Running(unittest.TestCase):
     def test_a_worker_compares_a_form(self):
         with tempfile.TemporaryDirectory() as folder:
-            entry = {"entry": "probe0", "name": "add", "result": "u32", "ulps": None, "inputs": {"A": "key"}}
+            entry = {"entry": "probe0", "name": "add", "result": "u32", "ulps": None, "inputs": {"A": "key"}, "refused": False}
             with open(os.path.join(folder, "integer.json"), "w") as f:
                 json.dump([entry], f)
             np.savez(os.path.join(folder, "integer.inputs.npz"), key=np.array([3, 4]))
@@ -73,7 +73,7 @@ class Running(unittest.TestCase):
                   '    good = {"report": {"count": 2, "wrong": 0, "nans": 0, "worst": 0, "first": None}}\n'
                   '    print(json.dumps({"fault": "ILLEGAL"} if bad else good), flush=True)\n'
                   '    if bad: os._exit(3)\n')
-        jobs = [{"family": "warp", "index": i, "name": f"form{i}", "run": {}} for i in range(3)]
+        jobs = [{"family": "warp", "index": i, "name": f"form{i}", "run": {}, "refused": False} for i in range(3)]
         with tempfile.TemporaryDirectory() as folder:
             worker, results = os.path.join(folder, "worker.py"), os.path.join(folder, "results.json")
             with open(worker, "w") as f:
@@ -84,8 +84,18 @@ class Running(unittest.TestCase):
             with open(results, "w") as f:
                 json.dump({"forms": reports, "missing": []}, f)
             page = probe_table.page(results, "a device")
-        self.assertIn("| warp | 3 | 4 | 0 | 0 | 1 | 0 |", page)
+        self.assertIn("| warp | 3 | 4 | 0 | 0 | 0 | 1 | 0 |", page)
         self.assertIn("## Forms that fault\n- `form1`: ILLEGAL\n", page)
+
+
+    def test_what_the_simulator_refuses_must_fault(self):
+        job = {"family": "tensor copies", "name": "form", "refused": True}
+        faults = probe_check.report_of(dict(job, result={"fault": "cuCtxSynchronize: CUDA_ERROR_ILLEGAL_INSTRUCTION (715)"}))
+        self.assertEqual((faults["wrong"], "fault" in faults), (0, False))
+        hangs = probe_check.report_of(dict(job, result={"fault": "hung"}))
+        self.assertEqual(hangs["fault"], "hung")
+        ran = {"report": {"count": 1, "wrong": 1, "nans": 0, "worst": 0, "first": "the device runs what the simulator refuses"}}
+        self.assertEqual(probe_check.report_of(dict(job, result=ran))["wrong"], 1)
 
 
 if __name__ == "__main__":

@@ -95,6 +95,13 @@ TEST(BulkCopy, AlignmentAndCoordinates) {
   EXPECT_EQ(checkTransfer(map, at, 256), nullptr);
   EXPECT_NE(checkTransfer(map, at, 64), nullptr);
   EXPECT_NE(checkTransfer(map, llvm::ArrayRef(at, 2), 256), nullptr);
+  // What an H200 refuses: a first coordinate off 16 bytes, stores that begin before the tensor.
+  int32_t unaligned[] = {1, 0, 0}, negative[] = {-8, 0, 0}, above[] = {0, -1, 0};
+  EXPECT_NE(checkTransfer(map, unaligned, 256), nullptr);
+  EXPECT_EQ(checkTransfer(map, negative, 256), nullptr);
+  EXPECT_FALSE(isStorePlace(negative));
+  EXPECT_FALSE(isStorePlace(above));
+  EXPECT_TRUE(isStorePlace(at));
 }
 
 TEST(BulkCopy, FillsAndConverts) {

@@ -1,0 +1,70 @@
+// Blocks that wait for each other: how many run at once, and what is said where that is not enough.
+#include "tilec/Simulator/Simulator.h"
+#include "gtest/gtest.h"
+#include <cstring>
+
+using namespace tilec::simulator;
+
+namespace {
+struct GridResult {
+  std::string error, faults;
+  std::vector<uint32_t> flags;
+};
+
+// All blocks count at flags[0] and wait until all have come.
+GridResult meet(unsigned blocks, const Options &options) {
+  const char *ptx =
+      ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 flags)\n.reqntid 32\n{\n"
+      ".reg .b32 %t, %n, %v;\n.reg .b64 %f;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nsetp.ne.u32 %p, %t, 0;\n"
+      "@%p ret;\nmov.u32 %n, %nctaid.x;\nld.param.u64 %f, [flags];\nred.release.gpu.global.add.u32 [%f], 1;\n"
+      "SPIN: ld.acquire.gpu.global.u32 %v, [%f];\nsetp.lt.u32 %p, %v, %n;\n@%p bra SPIN;\nret;\n}\n";
+  GridResult result;
+  auto module = Module::parse(ptx);
+  if (!module) {
+    result.error = llvm::toString(module.takeError());
+    return result;
+  }
+  Device device;
+  result.flags.resize(4);
+  uint64_t address = device.memory.allocate(16, "flags");
+  device.memory.copyIn(address, result.flags.data(), 16);
+  Launch launch;
+  launch.kernel = "k";
+  launch.grid = {blocks, 1, 1};
+  launch.block = {32, 1, 1};
+  launch.parameters.resize(sizeof(address));
+  std::memcpy(launch.parameters.data(), &address, sizeof(address));
+  auto report = (*module)->run(device, launch, options);
+  if (!report) {
+    result.error = llvm::toString(report.takeError());
+    return result;
+  }
+  device.memory.copyOut(result.flags.data(), address, 16);
+  result.faults = report->text((*module)->ptx());
+  return result;
+}
+} // namespace
+
+TEST(Grid, BlocksMeet) {
+  for (unsigned blocks : {1u, 2u, 7u, 40u})
+    for (Schedule schedule : {Schedule::Late, Schedule::Early, Schedule::Random}) {
+      Options options;
+      options.schedule = schedule;
+      GridResult result = meet(blocks, options);
+      EXPECT_EQ(result.error + result.faults, "");
+      EXPECT_EQ(result.flags[0], blocks);
+    }
+}
+
+TEST(Grid, MoreBlocksThanRunAtOnce) {
+  Options options;
+  options.residentBlocks = 4;
+  options.maximumInstructions = 2000000;
+  GridResult result = meet(6, options);
+  EXPECT_NE(result.faults.find("deadlock"), std::string::npos);
+  EXPECT_NE(result.faults.find("polls byte 0 of `flags`"), std::string::npos) << result.faults;
+  EXPECT_NE(result.faults.find("`ld.acquire.gpu.global.u32` in line"), std::string::npos) << result.faults;
+  EXPECT_NE(result.faults.find("reads 4"), std::string::npos) << result.faults;
+  EXPECT_NE(result.faults.find("2 blocks have not begun, since at most 4 run at once"), std::string::npos)
+      << result.faults;
+}
