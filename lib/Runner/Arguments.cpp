@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using namespace tilec::runner;
@@ -30,6 +32,8 @@ private:
   Error readContents(TensorBinding &tensor, const TensorSource &source);
   void solveShape(const json::Object &argument, ArrayRef<int64_t> shape);
   Error finish(const json::Object &argument, TensorBinding &tensor);
+  void makeContents(TensorBinding &tensor);
+  Error checkSizes() const;
   Error evaluateShape(const json::Object &argument, TensorBinding &tensor);
   std::optional<StringRef> given(StringRef name) const;
 
@@ -217,10 +221,46 @@ Error Binder::finish(const json::Object &argument, TensorBinding &tensor) {
                              Twine(tensor.strides.size()) + " strides");
   auto offset = options.offsets.find(tensor.name);
   tensor.offset = offset == options.offsets.end() ? 0 : offset->second;
+  if (tensor.offset < 0)
+    return createStringError("--offset of `" + tensor.name + "` is negative");
+  return Error::success();
+}
+
+static std::string sizeText(double bytes) {
+  const char *unit = "bytes";
+  for (const char *larger : {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"})
+    if (bytes >= 1024) {
+      bytes /= 1024;
+      unit = larger;
+    }
+  std::string text;
+  raw_string_ostream(text) << format("%.4g ", bytes) << unit;
+  return text;
+}
+
+// In floats, which do not overflow.
+Error Binder::checkSizes() const {
+  double all = 0;
+  for (const TensorBinding &tensor : result.tensors) {
+    double elements = 1, span = 1;
+    for (auto [extent, stride] : zip(tensor.shape, tensor.strides)) {
+      elements *= static_cast<double>(extent);
+      span += static_cast<double>(std::max<int64_t>(extent - 1, 0)) * static_cast<double>(stride);
+    }
+    double bytes = std::max(elements, elements == 0 ? 0 : span) * tensor.type->bytes;
+    all += bytes;
+    if (all > options.mostBytes)
+      return createStringError("the tensors are too large: " +
+                               (all == bytes ? "`" + tensor.name + "` has " : "with `" + tensor.name + "` they have ") +
+                               sizeText(all) + ", and this machine has memory for " + sizeText(options.mostBytes));
+  }
+  return Error::success();
+}
+
+void Binder::makeContents(TensorBinding &tensor) {
   if (tensor.access != TensorBinding::Out && !tensor.contents)
     tensor.contents =
         generateTensor(*tensor.type, tensor.shape, sources[tensor.name], seedOf(tensor.name, options.seed));
-  return Error::success();
 }
 
 Expected<Arguments> Binder::run() {
@@ -238,6 +278,10 @@ Expected<Arguments> Binder::run() {
     if (TensorBinding *tensor = result.find(nameOf(*argument)))
       if (Error error = finish(*argument, *tensor))
         return error;
+  if (Error error = checkSizes())
+    return error;
+  for (TensorBinding &tensor : result.tensors)
+    makeContents(tensor);
   return std::move(result);
 }
 

@@ -1,126 +1,29 @@
-// The CUDA driver, loaded at run time. Declarations follow the CUDA Driver API; only what is used is declared.
+// Memory and launches on a GPU through the CUDA driver.
 #include "tilec/Runner/CudaDevice.h"
 
+#include "CudaDriver.h"
 #include "llvm/ADT/StringSwitch.h"
-#include "llvm/Support/DynamicLibrary.h"
 #include "llvm/Support/MathExtras.h"
 #include <algorithm>
-#include <type_traits>
 
 using namespace llvm;
 using namespace tilec::runner;
 
-namespace {
-using Result = int;
-using Address = unsigned long long;
-
 // Numbers of cuda.h.
-constexpr int multiprocessorCount = 16, capabilityMajor = 75, capabilityMinor = 76; // CUdevice_attribute
-constexpr int maxDynamicShared = 8, nonPortableCluster = 14;                        // CUfunction_attribute
-constexpr int clusterDimension = 4;                                                 // CUlaunchAttributeID
-constexpr int64_t portableClusterBlocks = 8;
-
-struct LaunchAttribute {
-  int id = 0;
-  char padding[4] = {};
-  unsigned value[16] = {};
-};
-
-struct LaunchConfig {
-  unsigned grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
-  unsigned shared = 0;
-  void *stream = nullptr;
-  LaunchAttribute *attributes = nullptr;
-  unsigned count = 0;
-};
-} // namespace
-
-struct tilec::runner::CudaDriver {
-  Result (*cuInit)(unsigned);
-  Result (*cuGetErrorName)(Result, const char **);
-  Result (*cuDeviceGet)(int *, int);
-  Result (*cuDeviceGetName)(char *, int, int);
-  Result (*cuDeviceGetAttribute)(int *, int, int);
-  Result (*cuDevicePrimaryCtxRetain)(void **, int);
-  Result (*cuCtxSetCurrent)(void *);
-  Result (*cuCtxSynchronize)();
-  Result (*cuMemAlloc)(Address *, size_t);
-  Result (*cuMemFree)(Address);
-  Result (*cuMemsetD8)(Address, unsigned char, size_t);
-  Result (*cuMemcpyHtoD)(Address, const void *, size_t);
-  Result (*cuMemcpyDtoH)(void *, Address, size_t);
-  Result (*cuModuleLoadData)(void **, const void *);
-  Result (*cuModuleGetFunction)(void **, void *, const char *);
-  Result (*cuFuncSetAttribute)(void *, int, int);
-  Result (*cuLaunchKernelEx)(const LaunchConfig *, void *, void **, void **);
-  // The address is a pointer in cuda.h.
-  Result (*cuTensorMapEncodeTiled)(void *, int, unsigned, uint64_t, const uint64_t *, const uint64_t *,
-                                   const uint32_t *, const uint32_t *, int, int, int, int);
-  Result (*cuEventCreate)(void **, unsigned);
-  Result (*cuEventRecord)(void *, void *);
-  Result (*cuEventSynchronize)(void *);
-  Result (*cuEventElapsedTime)(float *, void *, void *);
-
-  Error check(Result result, const char *what) const {
-    if (result == 0)
-      return Error::success();
-    const char *name = nullptr;
-    bool known = cuGetErrorName(result, &name) == 0 && name;
-    return createStringError(Twine("the CUDA driver: ") + what + ": " + (known ? name : "error") + " (" +
-                             Twine(result) + ")");
-  }
-};
-
-namespace {
-// The functions of the library by name.
-Error loadDriver(CudaDriver &driver) {
-  std::string reason;
-  sys::DynamicLibrary library = sys::DynamicLibrary::getPermanentLibrary("libcuda.so.1", &reason);
-  if (!library.isValid())
-    return createStringError("there is no CUDA driver (libcuda.so.1)");
-  const char *missing = nullptr;
-  auto find = [&](auto &function, const char *name) {
-    void *address = library.getAddressOfSymbol(name);
-    if (!address)
-      missing = name;
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
-  };
-  find(driver.cuInit, "cuInit");
-  find(driver.cuGetErrorName, "cuGetErrorName");
-  find(driver.cuDeviceGet, "cuDeviceGet");
-  find(driver.cuDeviceGetName, "cuDeviceGetName");
-  find(driver.cuDeviceGetAttribute, "cuDeviceGetAttribute");
-  find(driver.cuDevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
-  find(driver.cuCtxSetCurrent, "cuCtxSetCurrent");
-  find(driver.cuCtxSynchronize, "cuCtxSynchronize");
-  find(driver.cuMemAlloc, "cuMemAlloc_v2");
-  find(driver.cuMemFree, "cuMemFree_v2");
-  find(driver.cuMemsetD8, "cuMemsetD8_v2");
-  find(driver.cuMemcpyHtoD, "cuMemcpyHtoD_v2");
-  find(driver.cuMemcpyDtoH, "cuMemcpyDtoH_v2");
-  find(driver.cuModuleLoadData, "cuModuleLoadData");
-  find(driver.cuModuleGetFunction, "cuModuleGetFunction");
-  find(driver.cuFuncSetAttribute, "cuFuncSetAttribute");
-  find(driver.cuLaunchKernelEx, "cuLaunchKernelEx");
-  find(driver.cuTensorMapEncodeTiled, "cuTensorMapEncodeTiled");
-  find(driver.cuEventCreate, "cuEventCreate");
-  find(driver.cuEventRecord, "cuEventRecord");
-  find(driver.cuEventSynchronize, "cuEventSynchronize");
-  find(driver.cuEventElapsedTime, "cuEventElapsedTime");
-  if (missing)
-    return createStringError(Twine("the CUDA driver is older than 12.0: it lacks ") + missing);
-  return Error::success();
-}
-} // namespace
+static constexpr int multiprocessorCount = 16, secondLevelCacheBytes = 38, capabilityMajor = 75,
+                     capabilityMinor = 76;                          // CUdevice_attribute
+static constexpr int maxDynamicShared = 8, nonPortableCluster = 14; // CUfunction_attribute
+static constexpr int clusterDimension = 4;                          // CUlaunchAttributeID
+static constexpr int64_t portableClusterBlocks = 8;
 
 CudaDevice::CudaDevice(std::unique_ptr<CudaDriver> driver) : driver(std::move(driver)) {}
 CudaDevice::~CudaDevice() = default;
 
 Expected<std::unique_ptr<CudaDevice>> CudaDevice::open() {
-  auto driver = std::make_unique<CudaDriver>();
-  if (Error error = loadDriver(*driver))
-    return error;
-  std::unique_ptr<CudaDevice> result(new CudaDevice(std::move(driver)));
+  Expected<std::unique_ptr<CudaDriver>> driver = CudaDriver::load();
+  if (!driver)
+    return driver.takeError();
+  std::unique_ptr<CudaDevice> result(new CudaDevice(std::move(*driver)));
   const CudaDriver &api = *result->driver;
   void *context = nullptr;
   if (Error error = api.check(api.cuInit(0), "cuInit"))
@@ -139,6 +42,8 @@ int CudaDevice::attribute(int which) const {
   return driver->cuDeviceGetAttribute(&value, which, device) == 0 ? value : 0;
 }
 
+size_t CudaDevice::cacheBytes() const { return static_cast<size_t>(attribute(secondLevelCacheBytes)); }
+
 int64_t CudaDevice::smCount() const { return attribute(multiprocessorCount); }
 
 std::string CudaDevice::architecture() const {
@@ -152,16 +57,26 @@ std::string CudaDevice::name() const {
   return text;
 }
 
+std::string CudaDevice::busAddress() const {
+  char text[64] = {};
+  driver->cuDeviceGetPCIBusId(text, sizeof(text) - 1, device);
+  return text;
+}
+
 Error CudaDevice::load(ArrayRef<uint8_t> image) {
   // PTX is read as a C string.
   std::vector<uint8_t> terminated(image.begin(), image.end());
   terminated.push_back(0);
-  functions.clear();
-  return driver->check(driver->cuModuleLoadData(&module, terminated.data()), "cuModuleLoadData");
+  modules.emplace_back();
+  return driver->check(driver->cuModuleLoadData(&modules.back(), terminated.data()), "cuModuleLoadData");
 }
 
-Expected<uint64_t> CudaDevice::allocate(size_t bytes, StringRef) {
-  Address address = 0;
+Expected<uint64_t> CudaDevice::allocate(size_t bytes, StringRef name) {
+  size_t free = 0, all = 0;
+  if (driver->cuMemGetInfo(&free, &all) == 0 && bytes > free)
+    return createStringError("`" + name + "` needs " + Twine(bytes >> 20) + " MiB, and the card has " +
+                             Twine(free >> 20) + " MiB left");
+  CudaAddress address = 0;
   if (Error error = driver->check(driver->cuMemAlloc(&address, std::max<size_t>(bytes, 1)), "cuMemAlloc"))
     return error;
   return address;
@@ -212,7 +127,7 @@ Expected<std::array<uint8_t, 128>> CudaDevice::encodeTensorMap(const TensorMapRe
   int swizzle = request.swizzle ? static_cast<int>(Log2_32(request.swizzle / 16)) : 0;
   int promotion = request.promotion ? static_cast<int>(Log2_32(request.promotion / 32)) : 0;
   uint64_t none = 0;
-  Result result = driver->cuTensorMapEncodeTiled(
+  CudaResult result = driver->cuTensorMapEncodeTiled(
       map.data(), type, static_cast<unsigned>(request.dims.size()), request.address, request.dims.data(),
       request.strides.empty() ? &none : request.strides.data(), request.box.data(), steps.data(),
       /*interleave=*/0, swizzle, promotion, /*fill=*/0);
@@ -224,7 +139,7 @@ Expected<std::array<uint8_t, 128>> CudaDevice::encodeTensorMap(const TensorMapRe
 Expected<void *> CudaDevice::function(const std::string &entry) {
   void *&known = functions[entry];
   if (!known)
-    if (Error error = driver->check(driver->cuModuleGetFunction(&known, module, entry.c_str()), entry.c_str()))
+    if (Error error = driver->check(driver->cuModuleGetFunction(&known, modules.back(), entry.c_str()), entry.c_str()))
       return error;
   return known;
 }
@@ -237,8 +152,8 @@ Error CudaDevice::start(const ReadyLaunch &launch) {
     if (Error error = driver->check(
             driver->cuFuncSetAttribute(*kernel, maxDynamicShared, static_cast<int>(launch.shared)), "shared memory"))
       return error;
-  LaunchConfig config;
-  LaunchAttribute cluster;
+  CudaLaunchConfig config;
+  CudaLaunchAttribute cluster;
   cluster.id = clusterDimension;
   for (unsigned i = 0; i < 3; ++i) {
     config.grid[i] = static_cast<unsigned>(launch.grid[i]);
@@ -270,28 +185,4 @@ Error CudaDevice::launch(const ReadyLaunch &launch) {
   if (Error error = start(launch))
     return error;
   return driver->check(driver->cuCtxSynchronize(), launch.entry.c_str());
-}
-
-Expected<std::vector<double>> CudaDevice::time(ArrayRef<ReadyLaunch> launches, unsigned count) {
-  constexpr unsigned warmUp = 3;
-  void *before = nullptr, *after = nullptr;
-  if (Error error = driver->check(driver->cuEventCreate(&before, 0), "cuEventCreate"))
-    return error;
-  if (Error error = driver->check(driver->cuEventCreate(&after, 0), "cuEventCreate"))
-    return error;
-  std::vector<double> microseconds;
-  for (unsigned i = 0; i < warmUp + count; ++i) {
-    driver->cuEventRecord(before, nullptr);
-    for (const ReadyLaunch &launch : launches)
-      if (Error error = start(launch))
-        return error;
-    driver->cuEventRecord(after, nullptr);
-    if (Error error = driver->check(driver->cuEventSynchronize(after), "the kernel"))
-      return error;
-    float milliseconds = 0;
-    driver->cuEventElapsedTime(&milliseconds, before, after);
-    if (i >= warmUp)
-      microseconds.push_back(1000.0 * milliseconds);
-  }
-  return microseconds;
 }

@@ -93,12 +93,13 @@ Lanes Evaluator::evaluateVariable(const VariableRef *ref) {
   auto known = variables.find(ref->variable);
   if (known != variables.end())
     return Lanes::of(isFloat(ref->type.element), known->second);
-  return evaluate(ref->variable->initial);
+  // What only the kernel's loops would know counts as 0.
+  return ref->variable->initial ? evaluate(ref->variable->initial) : Lanes::of(isFloat(ref->type.element), {});
 }
 
-Lanes Evaluator::evaluatePositions(const Axis *axis) const {
+Lanes Evaluator::evaluatePositions(const Axis *axis) {
   if (axis != frame.vectorAxis)
-    return Lanes::of(false, {0, frame.positions[axis->id], 0});
+    return Lanes::of(false, {0, frame.at(axis), 0});
   Lanes result = Lanes::integers(frame.count);
   for (size_t i = 0; i < frame.count; ++i)
     result.integer[i] = frame.start + static_cast<int64_t>(i);
@@ -108,6 +109,8 @@ Lanes Evaluator::evaluatePositions(const Axis *axis) const {
 std::pair<int64_t, int64_t> Evaluator::rangeOf(const Axis *axis) {
   if (axis->rangeOf)
     return rangeOf(axis->rangeOf);
+  if (auto tile = tiles.find(axis); tile != tiles.end())
+    return tile->second;
   int64_t lower = evaluateIndex(axis->lower), upper = evaluateIndex(axis->upper);
   return {lower, std::max(lower, upper)};
 }
@@ -204,13 +207,15 @@ Scalar Evaluator::elementOfLet(const Tensor *tensor, int64_t place) {
   if (const Scalar *known = memo->second.find(place))
     return *known;
   const StoreStmt *definition = definitions.lookup(tensor);
+  if (!definition)
+    return {};
   FrameChange change(*this);
   change.single();
   frame.activeAxes = definition->axes.size();
   int64_t rest = place;
   std::vector<int64_t> shape = shapeOf(tensor).vec();
   for (size_t i = shape.size(); i-- > 0;) {
-    frame.positions[definition->axes[i]->id] = rest % shape[i];
+    frame.at(definition->axes[i]) = rest % shape[i];
     rest /= shape[i];
   }
   Scalar result = evaluateScalar(definition->value);
@@ -229,7 +234,7 @@ Lanes Evaluator::laneByLane(bool isFloatResult, llvm::function_ref<Scalar()> sca
   change.single();
   Lanes result = isFloatResult ? Lanes::floats(change.saved.count) : Lanes::integers(change.saved.count);
   for (size_t i = 0; i < change.saved.count; ++i) {
-    frame.positions[change.saved.vectorAxis->id] = change.saved.start + static_cast<int64_t>(i);
+    frame.at(change.saved.vectorAxis) = change.saved.start + static_cast<int64_t>(i);
     result.set(i, scalar());
   }
   return result;
@@ -247,7 +252,7 @@ Lanes Evaluator::evaluateSubstitute(const Substitute *substitute) {
         return substitute->fallback ? evaluateScalar(substitute->fallback) : Scalar();
     }
     for (auto [entry, target] : llvm::zip(substitute->substitutions, targets))
-      frame.positions[entry.first->id] = target;
+      frame.at(entry.first) = target;
     return evaluateScalar(substitute->base);
   });
 }

@@ -14,8 +14,13 @@ namespace tilec::runner {
 
 /// Where an expression is evaluated: a position for each axis, and `count` positions side by side of one of them.
 struct Frame {
-  /// By Axis::id.
+  /// By Axis::id, as far as axes have been used.
   std::vector<int64_t> positions;
+  int64_t &at(const sema::Axis *axis) {
+    if (axis->id >= positions.size())
+      positions.resize(axis->id + 1);
+    return positions[axis->id];
+  }
   const sema::Axis *vectorAxis = nullptr;
   int64_t start = 0;
   size_t count = 1;
@@ -44,6 +49,9 @@ public:
   void bind(const sema::Tensor *tensor, const HostTensor *contents) { contentsOf[tensor] = contents; }
   void bind(const sema::Variable *variable, const Scalar &value) { variables[variable] = value; }
 
+  /// The positions of the present tile of an axis.
+  void bindTile(const sema::Axis *axis, std::pair<int64_t, int64_t> positions) { tiles[axis] = positions; }
+
   /// One number for all lanes, or one for each.
   Lanes evaluate(const sema::Expr *expr);
   /// A scalar expression of dimensions, or any expression at single positions.
@@ -66,7 +74,7 @@ private:
   Lanes evaluateNode(const sema::Expr *expr);
   Lanes evaluateConstant(const sema::Constant *constant) const;
   Lanes evaluateVariable(const sema::VariableRef *ref);
-  Lanes evaluatePositions(const sema::Axis *axis) const;
+  Lanes evaluatePositions(const sema::Axis *axis);
   Lanes evaluateAttribute(const sema::AxisAttribute *attribute);
   Lanes evaluateLoad(const sema::Load *load);
   Scalar loadElement(const sema::Tensor *tensor, int64_t place);
@@ -95,6 +103,7 @@ private:
   llvm::DenseMap<const sema::Tensor *, const HostTensor *> contentsOf;
   llvm::DenseMap<const sema::Tensor *, std::vector<int64_t>> shapes;
   llvm::DenseMap<const sema::Variable *, Scalar> variables;
+  llvm::DenseMap<const sema::Axis *, std::pair<int64_t, int64_t>> tiles;
   /// The statement that defines a `let` with axes.
   llvm::DenseMap<const sema::Tensor *, const sema::StoreStmt *> definitions;
   std::unordered_map<const void *, Memo> memos;

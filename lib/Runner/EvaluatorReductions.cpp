@@ -22,7 +22,7 @@ void Evaluator::forEachBlock(llvm::ArrayRef<const Axis *> axes, llvm::function_r
   ++frame.activeAxes;
   if (axes.size() > 1) {
     for (int64_t position = lower; position < upper; ++position) {
-      frame.positions[axes.front()->id] = position;
+      frame.at(axes.front()) = position;
       forEachBlock(axes.drop_front(), body);
     }
     return;
@@ -49,7 +49,7 @@ int64_t Evaluator::keyOf(llvm::ArrayRef<const Axis *> axes) {
   int64_t key = 0;
   for (const Axis *axis : axes) {
     auto [lower, upper] = rangeOf(axis);
-    key = key * std::max<int64_t>(upper - lower, 1) + frame.positions[axis->id] - lower;
+    key = key * std::max<int64_t>(upper - lower, 1) + frame.at(axis) - lower;
   }
   return key;
 }
@@ -252,8 +252,8 @@ Lanes Evaluator::evaluateRow(const AxisOperation *operation) {
   int64_t lower = rangeOf(operation->axis).first;
   bool floats = isFloat(operation->type.element);
   if (frame.vectorAxis != operation->axis)
-    return laneByLane(
-        floats, [&] { return rowHere().scalarAt(static_cast<size_t>(frame.positions[operation->axis->id] - lower)); });
+    return laneByLane(floats,
+                      [&] { return rowHere().scalarAt(static_cast<size_t>(frame.at(operation->axis) - lower)); });
   const Lanes &row = rowHere();
   Lanes result = floats ? Lanes::floats(frame.count) : Lanes::integers(frame.count);
   for (size_t i = 0; i < frame.count; ++i)

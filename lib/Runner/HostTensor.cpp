@@ -178,6 +178,7 @@ static constexpr uint8_t poison = 0xff;
 
 DeviceImage::DeviceImage(const ElementType &type, std::vector<int64_t> shape, std::vector<int64_t> strides)
     : type(&type), shape(std::move(shape)), strides(std::move(strides)) {
+  dense = this->strides == rowMajorStrides(this->shape);
   image.assign(spanOf(this->shape, this->strides) * type.bytes, poison);
 }
 
@@ -199,6 +200,8 @@ std::vector<int64_t> DeviceImage::offsets() const {
 }
 
 std::vector<std::pair<int64_t, int64_t>> DeviceImage::pieces() const {
+  if (dense)
+    return {{0, static_cast<int64_t>(image.size())}};
   std::vector<int64_t> starts = offsets();
   llvm::sort(starts);
   std::vector<std::pair<int64_t, int64_t>> result;
@@ -211,6 +214,10 @@ std::vector<std::pair<int64_t, int64_t>> DeviceImage::pieces() const {
 }
 
 void DeviceImage::place(const HostTensor &tensor) {
+  if (dense) {
+    image = tensor.bytes;
+    return;
+  }
   const uint8_t *source = tensor.bytes.data();
   for (int64_t offset : offsets()) {
     std::memcpy(&image[offset], source, type->bytes);
@@ -219,6 +226,8 @@ void DeviceImage::place(const HostTensor &tensor) {
 }
 
 HostTensor DeviceImage::extract() const {
+  if (dense)
+    return {type, shape, image};
   HostTensor tensor = {type, shape, {}};
   tensor.bytes.reserve(product(shape) * type->bytes);
   for (int64_t offset : offsets())
@@ -227,6 +236,8 @@ HostTensor DeviceImage::extract() const {
 }
 
 int64_t DeviceImage::strayBytes() const {
+  if (dense)
+    return 0;
   std::vector<bool> owned(image.size());
   for (int64_t offset : offsets())
     for (unsigned i = 0; i < type->bytes; ++i)

@@ -2,13 +2,10 @@
 #include "tilec/Runner/Reference.h"
 
 #include "ReferenceRun.h"
+#include "SourceProgram.h"
 #include "tilec/Diagnostics/Renderer.h"
 #include "tilec/Sema/Reference.h"
-#include "tilec/Syntax/Parser.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include <map>
 
 using namespace llvm;
 using namespace tilec;
@@ -21,7 +18,8 @@ namespace {
 /// Owns source text, tree and typed tree of one reference.
 class ParsedReference : public Reference {
 public:
-  explicit ParsedReference(ReferenceSource source) : source(std::move(source)), engine(sources) {}
+  explicit ParsedReference(const ReferenceSource &source)
+      : file(source), floatResults(source.floatResults), engine(file.engine) {}
 
   Error read(StringRef text, StringRef name, raw_ostream &os);
   std::vector<std::string> outputs() const override { return storedTensors(*kernel); }
@@ -30,21 +28,15 @@ public:
   }
 
 private:
-  Expected<ast::Program> readProgram();
-  FileID loadImport(StringRef path, FileID importer, SourceLoc place, std::string &error);
-  bool replaceBody(ast::Program &program);
-  void dropOthers(ast::Program &program, const ast::KernelDecl *original, ast::KernelDecl *replacement);
-  sema::Options options(const ast::KernelDecl &decl);
+  const ast::KernelDecl *replaceBody();
+  Error noKernel() const;
   Error emit(raw_ostream &os);
 
-  ReferenceSource source;
-  SourceManager sources;
-  DiagnosticEngine engine;
-  ast::ASTContext context;
-  std::map<std::string, FileID> loaded;
+  SourceProgram file;
+  std::vector<std::string> floatResults;
+  DiagnosticEngine &engine;
   FileID statementsFile;
   ast::Block *statements = nullptr;
-  const ast::KernelDecl *declaration = nullptr;
   std::unique_ptr<sema::TypedProgram> program;
   const sema::Kernel *kernel = nullptr;
 };
@@ -54,47 +46,20 @@ private:
 // Nothing is left to say where diagnostics were printed.
 static Error said() { return createStringError(""); }
 
+Error ParsedReference::noKernel() const {
+  return createStringError("`" + file.source.file + "` has no kernel `" + file.source.kernel + "`");
+}
+
 Error ParsedReference::emit(raw_ostream &os) {
   // Warnings about the file were given when it was compiled.
   std::vector<std::shared_ptr<Diagnostic>> all = engine.take();
   for (std::shared_ptr<Diagnostic> &diagnostic : all)
     if (diagnostic->severity == Severity::Error ||
-        (diagnostic->range.isValid() && sources.getFile(diagnostic->range.begin) == statementsFile))
+        (diagnostic->range.isValid() && file.sources.getFile(diagnostic->range.begin) == statementsFile))
       engine.add(std::move(diagnostic));
-  TextRenderer renderer(os, sources, shouldUseColour(ColourMode::Auto, os));
+  TextRenderer renderer(os, file.sources, shouldUseColour(ColourMode::Auto, os));
   engine.finish(renderer);
   return said();
-}
-
-FileID ParsedReference::loadImport(StringRef path, FileID importer, SourceLoc place, std::string &error) {
-  std::vector<std::string> folders = {sys::path::parent_path(sources.getName(importer)).str()};
-  folders.insert(folders.end(), source.importFolders.begin(), source.importFolders.end());
-  for (const std::string &folder : folders) {
-    SmallString<128> candidate(folder), real;
-    sys::path::append(candidate, path);
-    if (!sys::fs::is_regular_file(candidate) || sys::fs::real_path(candidate, real))
-      continue;
-    FileID &file = loaded[real.str().str()];
-    if (file.isValid())
-      return file;
-    auto buffer = MemoryBuffer::getFile(candidate, /*IsText=*/true);
-    if (buffer)
-      return file = sources.addBuffer(std::move(*buffer), candidate, place);
-    error = buffer.getError().message();
-    return {};
-  }
-  error = "no such file";
-  return {};
-}
-
-Expected<ast::Program> ParsedReference::readProgram() {
-  auto buffer = MemoryBuffer::getFile(source.file, /*IsText=*/true);
-  if (!buffer)
-    return createStringError("cannot read `" + source.file + "`: " + buffer.getError().message());
-  FileID file = sources.addBuffer(std::move(*buffer), source.file);
-  return parseProgram(file, context, engine, [&](StringRef path, FileID importer, SourceLoc place, std::string &error) {
-    return loadImport(path, importer, place, error);
-  });
 }
 
 // The outputs of the reference are exact where the kernel's are rounded.
@@ -106,34 +71,12 @@ static void widenOutputs(ast::ASTContext &context, ast::KernelDecl &decl, ArrayR
   decl.params = context.copy(ArrayRef(params));
 }
 
-// Of the file's kernels only this one stays, and of instances only the one that is launched.
-void ParsedReference::dropOthers(ast::Program &program, const ast::KernelDecl *original, ast::KernelDecl *replacement) {
-  for (ast::SourceFile &file : program.files) {
-    erase_if(file.decls, [&](ast::Decl *decl) {
-      if (const auto *instance = dyn_cast<ast::InstantiateDecl>(decl))
-        return instance->alias.name != source.kernel;
-      return isa<ast::KernelDecl>(decl) && decl != original;
-    });
-    for (ast::Decl *&decl : file.decls)
-      if (decl == original)
-        decl = replacement;
-  }
-}
-
-bool ParsedReference::replaceBody(ast::Program &program) {
-  StringRef declared = source.kernel;
-  for (const ast::SourceFile &file : program.files)
-    for (const ast::Decl *decl : file.decls)
-      if (const auto *instance = dyn_cast<ast::InstantiateDecl>(decl);
-          instance && instance->alias.name == source.kernel)
-        declared = instance->kernel.name;
-  for (const ast::SourceFile &file : program.files)
-    for (const ast::Decl *decl : file.decls)
-      if (const auto *candidate = dyn_cast<ast::KernelDecl>(decl); candidate && candidate->name.name == declared)
-        declaration = candidate;
+// Null where the file lacks the kernel.
+const ast::KernelDecl *ParsedReference::replaceBody() {
+  const ast::KernelDecl *declaration = file.findKernel();
   if (!declaration)
-    return false;
-  auto *reference = context.create<ast::KernelDecl>(*declaration);
+    return nullptr;
+  auto *reference = file.context.create<ast::KernelDecl>(*declaration);
   reference->annotations = {};
   // Repairs such as a missing contract belong to the kernel.
   statements->range = declaration->body->range;
@@ -141,51 +84,37 @@ bool ParsedReference::replaceBody(ast::Program &program) {
   // `D in {64, 128}` would make a kernel of each value.
   std::vector<ast::Contract> contracts(declaration->contracts.begin(), declaration->contracts.end());
   erase_if(contracts, [](const ast::Contract &contract) { return !contract.condition; });
-  reference->contracts = context.copy(ArrayRef(contracts));
-  widenOutputs(context, *reference, source.floatResults);
-  dropOthers(program, declaration, reference);
-  return true;
-}
-
-sema::Options ParsedReference::options(const ast::KernelDecl &decl) {
-  sema::Options result;
-  for (StringRef define : source.defines) {
-    StringRef name = define.split('=').first.trim();
-    if (none_of(decl.constParams, [&](const ast::ConstParam &param) { return param.name.name == name; }))
-      continue;
-    FileID file = sources.addText(define.split('=').second, "-D");
-    result.defines.push_back({name.str(), parseConstValue(file, context, engine)});
-  }
-  return result;
+  reference->contracts = file.context.copy(ArrayRef(contracts));
+  widenOutputs(file.context, *reference, floatResults);
+  file.keepOnly(declaration, reference);
+  return reference;
 }
 
 Error ParsedReference::read(StringRef text, StringRef name, raw_ostream &os) {
-  statementsFile = sources.addText(text, name);
-  statements = parseStatements(statementsFile, context, engine);
+  statementsFile = file.sources.addText(text, name);
+  statements = parseStatements(statementsFile, file.context, engine);
   if (!statements)
     return emit(os);
   if (statements->statements.empty())
     return createStringError("the reference holds no statement; write OUT[i, j] = ...");
-  Expected<ast::Program> parsed = readProgram();
-  if (!parsed)
-    return parsed.takeError();
+  if (Error error = file.read())
+    return error;
   if (engine.hasErrors())
     return emit(os);
-  if (!replaceBody(*parsed))
-    return createStringError("`" + source.file + "` has no kernel `" + source.kernel + "`");
-  sema::Options semaOptions = options(*declaration);
+  const ast::KernelDecl *declaration = replaceBody();
+  if (!declaration)
+    return noKernel();
+  sema::Options options = file.options(*declaration);
   if (!engine.hasErrors())
-    program = analyzeReference(*parsed, engine, semaOptions);
+    program = analyzeReference(file.program, engine, options);
   Error printed = emit(os);
   if (!program)
     return printed;
   consumeError(std::move(printed));
   for (const sema::Kernel &candidate : program->kernels)
-    if (candidate.name == source.kernel)
+    if (candidate.name == file.source.kernel)
       kernel = &candidate;
-  if (!kernel)
-    return createStringError("`" + source.file + "` has no kernel `" + source.kernel + "`");
-  return checkStatements(*kernel);
+  return kernel ? checkStatements(*kernel) : noKernel();
 }
 
 Expected<std::unique_ptr<Reference>> Reference::parse(StringRef text, StringRef name, const ReferenceSource &source,

@@ -16,50 +16,6 @@ using llvm::dyn_cast;
 // What statements hold
 //===----------------------------------------------------------------------===//
 
-// Calls a function for an expression and all below it; a let's value is below its uses.
-static void visit(const Expr *expr, llvm::function_ref<void(const Expr *)> enter) {
-  if (!expr)
-    return;
-  enter(expr);
-  auto below = [&](llvm::ArrayRef<Expr *> list) {
-    for (const Expr *child : list)
-      visit(child, enter);
-  };
-  switch (expr->kind) {
-  case ExprKind::Constant:
-  case ExprKind::AxisPositions:
-  case ExprKind::AxisAttribute:
-    return;
-  case ExprKind::VariableRef:
-    return visit(cast<VariableRef>(expr)->variable->initial, enter);
-  case ExprKind::Unary:
-    return visit(cast<Unary>(expr)->operand, enter);
-  case ExprKind::Binary:
-    return below({cast<Binary>(expr)->lhs, cast<Binary>(expr)->rhs});
-  case ExprKind::Cast:
-    return visit(cast<Cast>(expr)->operand, enter);
-  case ExprKind::Call:
-    return below(cast<Call>(expr)->arguments);
-  case ExprKind::Load:
-    below(cast<Load>(expr)->subscripts);
-    return visit(cast<Load>(expr)->fallback, enter);
-  case ExprKind::Reduce:
-    return below({cast<Reduce>(expr)->operand, cast<Reduce>(expr)->guard});
-  case ExprKind::Dot:
-    return below({cast<Dot>(expr)->lhs, cast<Dot>(expr)->rhs, cast<Dot>(expr)->guard});
-  case ExprKind::AxisOperation:
-    return below({cast<AxisOperation>(expr)->operand, cast<AxisOperation>(expr)->guard});
-  case ExprKind::Substitute:
-    for (const auto &[axis, position] : cast<Substitute>(expr)->substitutions)
-      visit(position, enter);
-    return below({cast<Substitute>(expr)->base, cast<Substitute>(expr)->fallback});
-  case ExprKind::BlockValue:
-    return visit(cast<BlockValue>(expr)->value, enter);
-  case ExprKind::IfValue:
-    return below({cast<IfValue>(expr)->condition, cast<IfValue>(expr)->thenValue, cast<IfValue>(expr)->elseValue});
-  }
-}
-
 namespace {
 // A store or atomic in one form.
 struct Assignment {
@@ -88,7 +44,7 @@ llvm::Error tilec::runner::checkStatements(const Kernel &kernel) {
       return llvm::createStringError(
           "a reference has statements `OUT[i, j] = ...` and `let name[i, j] = ...` alone, no "
           "loops, `var` or `parallel`");
-    visit(assignment->value, [&](const Expr *expr) {
+    visitExpressions(assignment->value, /*intoLets=*/true, [&](const Expr *expr) {
       if (const auto *load = dyn_cast<Load>(expr); load && (stored.contains(load->tensor)))
         readLate = load->tensor;
     });
@@ -133,7 +89,6 @@ public:
 
 private:
   Rounding roundingOf() const;
-  llvm::Error bind();
   void store(const Assignment &assignment);
   void combine(const Assignment &assignment);
   /// Numbers that it takes to evaluate the value at every position.
@@ -155,10 +110,7 @@ private:
 
 } // namespace
 
-const TensorBinding *ReferenceRun::bindingOf(llvm::StringRef name) const {
-  auto found = llvm::find_if(arguments.tensors, [&](const TensorBinding &tensor) { return tensor.name == name; });
-  return found == arguments.tensors.end() ? nullptr : &*found;
-}
+const TensorBinding *ReferenceRun::bindingOf(llvm::StringRef name) const { return findBinding(arguments, name); }
 
 // The kernel computes in f64 where all that is checked is f64.
 Rounding ReferenceRun::roundingOf() const {
@@ -166,42 +118,6 @@ Rounding ReferenceRun::roundingOf() const {
     if (const TensorBinding *tensor = bindingOf(name); !tensor || llvm::StringRef(tensor->type->name) != "f64")
       return {};
   return {0x1p-52};
-}
-
-llvm::Error ReferenceRun::bind() {
-  for (const Parameter &parameter : kernel.parameters) {
-    if (parameter.variable) {
-      auto number = arguments.numbers.find(parameter.variable->name);
-      if (number != arguments.numbers.end())
-        evaluator.bind(parameter.variable, {number->second.real, number->second.integer, 0});
-      continue;
-    }
-    const TensorBinding *tensor = bindingOf(parameter.tensor->name);
-    if (!tensor || tensor->shape.size() != parameter.tensor->shape.size())
-      return llvm::createStringError("the launch has no tensor `" + parameter.tensor->name + "` of this shape");
-    if (tensor->contents)
-      evaluator.bind(parameter.tensor, &*tensor->contents);
-    for (auto [expression, extent] : llvm::zip(parameter.tensor->shape, tensor->shape))
-      if (const auto *dimension = dyn_cast<VariableRef>(expression))
-        if (!arguments.numbers.count(dimension->variable->name))
-          evaluator.bind(dimension->variable, {0, extent, 0});
-  }
-  unsigned numAxes = 0;
-  for (const Stmt *stmt : kernel.body->statements) {
-    Assignment assignment = *assignmentOf(stmt);
-    auto count = [&](const Axis *axis) { numAxes = std::max(numAxes, axis->id + 1); };
-    llvm::for_each(assignment.axes, count);
-    auto countAll = [&](const Expr *expr) {
-      llvm::for_each(expr->type.axes, count);
-      if (const auto *operation = dyn_cast<AxisOperation>(expr))
-        count(operation->axis);
-    };
-    visit(assignment.value, countAll);
-    for (const Expr *subscript : assignment.subscripts)
-      visit(subscript, countAll);
-  }
-  evaluator.frame.positions.assign(numAxes, 0);
-  return llvm::Error::success();
 }
 
 double ReferenceRun::positions(llvm::ArrayRef<const Axis *> axes) {
@@ -218,7 +134,7 @@ double ReferenceRun::workOf(const Assignment &assignment) {
   double work = 0;
   llvm::DenseSet<const void *> counted;
   std::function<void(const Expr *, double)> count = [&](const Expr *root, double times) {
-    visit(root, [&](const Expr *expr) {
+    visitExpressions(root, /*intoLets=*/true, [&](const Expr *expr) {
       if (!counted.insert(expr).second)
         return;
       double own = positions(expr->type.axes);
@@ -245,7 +161,7 @@ double ReferenceRun::workOf(const Assignment &assignment) {
 // Whether a step along the last axis costs a reduction of its own.
 bool ReferenceRun::costsByLane(const Assignment &assignment) const {
   bool found = false;
-  visit(assignment.value, [&](const Expr *expr) {
+  visitExpressions(assignment.value, /*intoLets=*/true, [&](const Expr *expr) {
     bool reduces = llvm::isa<Reduce, Dot, AxisOperation>(expr) ||
                    (llvm::isa<Load>(expr) && cast<Load>(expr)->tensor->access == TensorAccess::Temp);
     found |= reduces && !assignment.axes.empty() && expr->type.has(assignment.axes.back());
@@ -271,12 +187,12 @@ void ReferenceRun::evaluateAt(const Assignment &assignment, int64_t first, size_
   int64_t rest = first;
   for (const Axis *axis : llvm::reverse(assignment.axes)) {
     auto [lower, upper] = evaluator.rangeOf(axis);
-    frame.positions[axis->id] = lower + rest % (upper - lower);
+    frame.at(axis) = lower + rest % (upper - lower);
     rest /= upper - lower;
   }
   if (count > 1) {
     frame.vectorAxis = assignment.axes.back();
-    frame.start = frame.positions[frame.vectorAxis->id];
+    frame.start = frame.at(frame.vectorAxis);
     frame.count = count;
   }
   llvm::SmallVector<Lanes, 4> subscripts;
@@ -390,7 +306,7 @@ static void settle(std::vector<ReferenceElement> &elements) {
 }
 
 llvm::Expected<std::vector<ReferenceTensor>> ReferenceRun::run() {
-  if (llvm::Error error = bind())
+  if (llvm::Error error = bindParameters(evaluator, kernel, arguments))
     return std::move(error);
   for (const Stmt *stmt : kernel.body->statements) {
     Assignment assignment = *assignmentOf(stmt);

@@ -8,7 +8,7 @@
 namespace tilec {
 
 /// Exit statuses, those of docs/tile-run.md.
-constexpr int success = 0, failure = 1, wrongCommandLine = 2;
+constexpr int success = 0, failure = 1, wrongCommandLine = 2, toolMissing = 3;
 
 class Console {
 public:

@@ -191,6 +191,7 @@ static void finish(TileRunOptions &options, const RawOptions &raw) {
   require(!options.input.empty() || !options.ptx.empty(), "a FILE.tile or --ptx is required");
   require(options.input.empty() || options.ptx.empty(), "both a FILE.tile and --ptx");
   require(options.json.empty() || !options.ptx.empty(), "--json needs --ptx");
+  require(!options.simulate || (!options.bench && !options.gpu), "--bench and --gpu need a GPU, --simulate uses none");
   for (StringRef text : raw.strides)
     options.arguments.strides[splitPair(text).first.str()] = parseList(splitPair(text).second);
   for (StringRef text : raw.shapes)

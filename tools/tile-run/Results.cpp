@@ -46,7 +46,7 @@ int Results::readCheck(const CheckOption &option, const std::string &kernel, con
     text = (*file)->getBuffer().str();
   }
   check.origin = option.kind == CheckOption::ExpressionFile ? option.text : "the expression";
-  ReferenceSource source = {options.input, kernel, options.defines, options.importFolders, {}};
+  ReferenceSource source{{options.input, kernel, options.defines, options.importFolders}, {}};
   for (const TensorBinding &tensor : arguments.tensors)
     if (tensor.access != TensorBinding::In && tensor.type->kind == ElementType::Float)
       source.floatResults.push_back(tensor.name);

@@ -1,6 +1,7 @@
 // Compiles, runs and checks one kernel, or a PTX file that is a test of its own.
 #include "RunKernel.h"
 
+#include "Bench.h"
 #include "Compile.h"
 #include "Results.h"
 #include "tilec/Runner/Counts.h"
@@ -15,6 +16,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
 #include <cmath>
+#include <unistd.h>
 
 using namespace tilec;
 using namespace tilec::runner;
@@ -44,7 +46,6 @@ private:
   bool counts() const { return options.report || !options.reportFile.empty() || !options.reportFail.empty(); }
   void takeOutputs(const json::Object &kernel);
   void describe(const LaunchPlan &plan, double seconds);
-  int bench(Session &session);
   simulator::Options simulatorOptions();
 
   TileRunOptions options;
@@ -56,6 +57,12 @@ private:
   SimulatorDevice *simulated = nullptr;
   CudaDevice *gpu = nullptr;
 };
+
+// Bytes of memory for each byte of a tensor: the contents, their image and the results; in the simulator the device's
+// memory with 12 bytes of shadow state a byte too.
+constexpr double hostCopies = 3, simulatedCopies = 16;
+
+double memoryBytes() { return double(sysconf(_SC_PHYS_PAGES)) * double(sysconf(_SC_PAGESIZE)); }
 
 double secondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -85,7 +92,8 @@ int Run::openDevice() {
     if (opened)
       card = std::move(*opened);
     else if (options.gpu || options.bench)
-      return fail(opened.takeError());
+      return fail(Twine(options.bench ? "--bench" : "--gpu") + " needs a GPU: " + toString(opened.takeError()),
+                  toolMissing);
     else
       consumeError(opened.takeError());
   }
@@ -181,16 +189,6 @@ void Run::describe(const LaunchPlan &plan, double seconds) {
     note() << "ran on " << gpu->name() << "\n";
 }
 
-int Run::bench(Session &session) {
-  Expected<std::vector<double>> times = gpu->time(session.plan().launches, options.repetitions);
-  if (!times)
-    return fail(times.takeError());
-  llvm::sort(*times);
-  note() << format("%.2f us median of %zu launches, %.2f to %.2f\n", (*times)[times->size() / 2], times->size(),
-                   times->front(), times->back());
-  return success;
-}
-
 int Run::runOnce(Session &session, const Arguments &arguments, uint64_t seed) {
   auto started = std::chrono::steady_clock::now();
   {
@@ -247,7 +245,8 @@ int Run::runSeeds(const json::Object &kernel, Arguments &arguments) {
     if (int status = runOnce(session, arguments, options.seed + i))
       return status;
     if (options.bench)
-      if (int status = bench(session))
+      if (int status =
+              benchmark(*gpu, session, arguments, kernel.getString("name").value_or("").str(), options, console))
         return status;
   }
   if (options.seeds > 1)
@@ -281,6 +280,7 @@ int Run::run() {
   if (!kernel)
     return fail(kernel.takeError());
   takeOutputs(**kernel);
+  options.arguments.mostBytes = memoryBytes() / (simulated ? simulatedCopies : hostCopies);
   Expected<Arguments> arguments = bindArguments(**kernel, options.arguments);
   if (!arguments)
     return fail(arguments.takeError());

@@ -4,6 +4,7 @@
 
 #include "tilec/Runner/HostExpression.h"
 #include "tilec/Runner/HostTensor.h"
+#include <limits>
 #include <map>
 
 namespace tilec::runner {
@@ -16,6 +17,8 @@ struct ArgumentOptions {
   std::map<std::string, int64_t> offsets;
   /// Of random contents.
   uint64_t seed = 1;
+  /// The most bytes that all tensors together may have.
+  double mostBytes = std::numeric_limits<double>::infinity();
 };
 
 /// One tensor of the launch.

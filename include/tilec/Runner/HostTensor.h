@@ -73,6 +73,8 @@ private:
 
   const ElementType *type;
   std::vector<int64_t> shape, strides;
+  /// The elements lie in row-major order without gaps.
+  bool dense = false;
   std::vector<uint8_t> image;
 };
 

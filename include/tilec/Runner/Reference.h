@@ -8,16 +8,14 @@
 
 #include "tilec/Runner/Arguments.h"
 #include "tilec/Runner/Compare.h"
+#include "tilec/Runner/KernelSource.h"
 #include "llvm/Support/raw_ostream.h"
 #include <memory>
 
 namespace tilec::runner {
 
 /// Where the names of an expression come from.
-struct ReferenceSource {
-  /// The .tile file, the kernel in it by the name that it is launched by, and `-D NAME=VALUE`.
-  std::string file, kernel;
-  std::vector<std::string> defines, importFolders;
+struct ReferenceSource : KernelSource {
   /// The results that hold floats: the reference gives them in f64.
   std::vector<std::string> floatResults;
 };

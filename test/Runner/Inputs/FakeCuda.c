@@ -19,8 +19,13 @@ int cuGetErrorName(int error, const char **name) {
 }
 int cuDeviceGet(int *device, int ordinal) { return *device = 0; }
 int cuDeviceGetName(char *name, int size, int device) { return snprintf(name, size, "a card of paper") < 0; }
+int cuDeviceGetPCIBusId(char *text, int size, int device) { return snprintf(text, size, "0000:01:00.0") < 0; }
+int cuMemGetInfo_v2(size_t *free, size_t *all) {
+  *free = *all = (size_t)1 << 33;
+  return 0;
+}
 int cuDeviceGetAttribute(int *value, int attribute, int device) {
-  *value = attribute == 16 ? 3 : attribute == 75 ? 9 : 0;
+  *value = attribute == 16 ? 3 : attribute == 38 ? 1 << 20 : attribute == 75 ? 9 : 0;
   return 0;
 }
 int cuDevicePrimaryCtxRetain(void **context, int device) { return (*context = malloc(1)) == 0; }
@@ -37,6 +42,8 @@ int cuMemsetD8_v2(Address address, unsigned char value, size_t size) {
   memset((void *)(size_t)address, value, size);
   return 0;
 }
+int cuMemsetD8Async(Address address, unsigned char value, size_t size, void *stream) { return 0; }
+int cuMemcpyDtoDAsync_v2(Address target, Address source, size_t size, void *stream) { return 0; }
 int cuMemcpyHtoD_v2(Address target, const void *source, size_t size) {
   memcpy((void *)(size_t)target, source, size);
   return 0;
@@ -71,6 +78,10 @@ int cuTensorMapEncodeTiled(void *map, int type, unsigned rank, void *address, co
   return (size_t)map % 64 != 0;
 }
 int cuEventCreate(void **event, unsigned flags) { return (*event = malloc(1)) == 0; }
+int cuEventDestroy_v2(void *event) {
+  free(event);
+  return 0;
+}
 int cuEventRecord(void *event, void *stream) { return 0; }
 int cuEventSynchronize(void *event) { return 0; }
 int cuEventElapsedTime(float *milliseconds, void *first, void *second) {
