@@ -1,5 +1,6 @@
 // The end of a compilation: LLVM IR, PTX, cubin, reflection file and header.
 #include "Compilation.h"
+#include "RegisterLadder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "tilec/Target/HeaderWriter.h"
 #include "tilec/Target/LineInfo.h"
@@ -32,15 +33,22 @@ bool Compilation::assemble() {
   endTiming("llvm");
   if (!ptx)
     return failInternally("LLVM refused the module", toString(ptx.takeError()));
-  addOutputs(OutputKind::PTX, *ptx);
-  if (!needsCubin)
+  if (!needsCubin) {
+    addOutputs(OutputKind::PTX, *ptx);
     return true;
+  }
 
   AssemblerOptions assembler;
   assembler.machine = options.machine;
   assembler.optLevel = options.optLevel;
   assembler.lineInfo = options.lineInfo;
-  AssemblerResult result = Assembler(options.programFolder).assemble(*ptx, assembler);
+  irDiagnostics->setStep("ptxas");
+  AssemblerResult result;
+  do
+    result = Assembler(options.programFolder).assemble(*ptx, assembler);
+  while (result.status == AssemblerResult::Status::Success &&
+         raiseRegisterLimits(*module, *options.machine, result.report, *ptx));
+  addOutputs(OutputKind::PTX, *ptx);
   endTiming("ptxas");
   if (result.status != AssemblerResult::Status::Success) {
     status = ExitStatus::ToolFailed;

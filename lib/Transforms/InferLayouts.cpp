@@ -141,7 +141,8 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
   void runOnOperation() override {
     tilegpu::KernelOp kernel = getOperation();
     int64_t warps = kernel.getWarps();
-    if (warps < 1 || warps > 32 || !llvm::isPowerOf2_64(warps)) {
+    auto cluster = kernel.getPlan().getAs<IntegerAttr>("cluster");
+    if (warps < 1 || warps > 32 * (cluster ? cluster.getInt() : 1) || !llvm::isPowerOf2_64(warps)) {
       kernel.emitError("E0420: tiles cannot be spread over ") << warps << " warps: it takes 1, 2, 4, 8, 16 or 32";
       return signalPassFailure();
     }
@@ -156,7 +157,10 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
       signalPassFailure();
   }
 
+  // Negative: none at all. Blocks of a cluster have no scratch in common.
   static int64_t scratchLimit(tilegpu::KernelOp kernel) {
+    if (kernel.getPlan().get("cluster"))
+      return -1;
     if (!kernel.getOps<tilegpu::StagingOp>().empty())
       return tilegpu::scratchBesideStaging / kernel.getGroups();
     bool hasRings = false;

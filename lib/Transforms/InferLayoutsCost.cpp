@@ -195,6 +195,8 @@ static int64_t conversionCycles(const Layout &from, const Layout &to, RankedTens
     return INT32_MAX;
   if (plan->kind != ConversionKind::SharedMemory)
     return leastConversion + plan->program.shuffles() * shuffleCycles + plan->program.selects();
+  if (scratchLimit < 0)
+    return INT32_MAX;
   const ScratchPlan &scratch = plan->scratch;
   int64_t cycles = static_cast<int64_t>(scratch.writes.size() + scratch.reads.size() + scratch.wavefronts) +
                    (scratch.withinWarp ? warpBarrierCycles : barrierCycles);

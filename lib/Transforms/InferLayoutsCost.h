@@ -32,7 +32,8 @@ Layout defaultLayout(mlir::RankedTensorType type, int64_t warps);
 
 class LayoutCosts {
 public:
-  /// Conversions through more than `scratchLimit` bytes of shared memory are to be avoided.
+  /// Conversions through more than `scratchLimit` bytes of shared memory are to be avoided; those through any are
+  /// impossible if it is negative.
   explicit LayoutCosts(int64_t scratchLimit) : scratchLimit(scratchLimit) {}
 
   /// A tile of `type` from one layout to another.

@@ -3,6 +3,7 @@
 #include "PlanStreams.h"
 #include "SwapOperands.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Machine/Occupancy.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
 #include "tilec/Transforms/Passes.h"
@@ -132,7 +133,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     SmallVector<DotFacts> dots;
     kernel.walk([&](tile::DotOp dot) { dots.push_back(factsOf(dot)); });
     Builder builder(kernel.getContext());
-    int64_t pinnedWarps = 0, groups = 1, warps = 0;
+    int64_t pinnedWarps = 0, groups = 1, warps = 0, blocks = 0, cluster = 1;
+    std::optional<unsigned> fastest;
     kernel.walk([&](tile::ParallelOp parallel) {
       if (auto pinned = dyn_cast_or_null<IntegerAttr>(parallel.getAnnotations().get("warps")))
         pinnedWarps = pinned.getInt();
@@ -158,6 +160,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       StreamPlan streams = planStreams(kernel, machine, pinnedWarps);
       warps = streams.warps;
       groups = streams.iterations;
+      blocks = streams.blocks;
+      fastest = streams.fastest;
+      cluster = streams.cluster;
     }
     explain(kernel, machine, dots, wgmma, warps, groups);
     NamedAttrList plan;
@@ -177,9 +182,29 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     // Groups of a kernel without products take an iteration each.
     if (dots.empty() && groups > 1)
       plan.set("side_by_side", builder.getUnitAttr());
+    if (cluster > 1) {
+      plan.set("cluster", builder.getI64IntegerAttr(cluster));
+      kernel.emitRemark() << kernel.getSymName() << ": an iteration takes a cluster of " << cluster << " blocks";
+    }
+    if (fastest)
+      plan.set("fastest", builder.getI64IntegerAttr(*fastest));
     if (pinnedRegisters)
       plan.set("maxregs", pinnedRegisters);
+    else if (blocks > 1)
+      planBlocks(plan, kernel, machine, warps * groups / cluster * 32, blocks);
     kernel->setAttr("plan", plan.getDictionary(kernel.getContext()));
+  }
+
+  // A limit of registers with which as many blocks share a multiprocessor; where ptxas spills under it, the driver takes
+  // a block less.
+  static void planBlocks(NamedAttrList &plan, tile::KernelOp kernel, const Machine &machine, int64_t threads,
+                         int64_t blocks) {
+    Builder builder(kernel.getContext());
+    int64_t registers = registersOfBlocks(machine, threads, blocks);
+    plan.set("blocks", builder.getI64IntegerAttr(blocks));
+    plan.set("maxregs", builder.getI64IntegerAttr(registers));
+    kernel.emitRemark() << kernel.getSymName() << ": " << blocks << " blocks a multiprocessor, up to " << registers
+                        << " registers a thread";
   }
 
   // Rows of tiles that are visited together, such that the tiles of all multiprocessors at a time are as high as wide:
@@ -339,17 +364,17 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // Registers that a thread of `groups` consumer groups and the producer has when the block starts.
   static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
 
-  // ptxas holds one instruction to the registers at launch, whatever setmaxnreg says.
-  static bool canIssue(ArrayRef<DotFacts> dots, int64_t groups) {
-    return llvm::all_of(dots, [&](const DotFacts &facts) { return facts.n / 2 + 26 <= launchRegisters(groups); });
-  }
-
   // What a thread of a consumer group has once the roles have shared the registers.
   static int64_t registersOfConsumers(const NamedAttrList &plan, int64_t groups, IntegerAttr pinned) {
     if (pinned)
       return pinned.getInt();
     auto planned = dyn_cast_or_null<IntegerAttr>(plan.get("consumer_registers"));
     return planned ? planned.getInt() : launchRegisters(groups);
+  }
+
+  // ptxas holds one instruction to the registers at launch, whatever setmaxnreg says.
+  static bool canIssue(ArrayRef<DotFacts> dots, int64_t groups) {
+    return llvm::all_of(dots, [&](const DotFacts &facts) { return facts.n / 2 + 26 <= launchRegisters(groups); });
   }
 
   // Accumulators of all dots that live at once, at most 128 registers a thread, decide how many groups share the rows.

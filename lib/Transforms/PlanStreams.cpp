@@ -12,9 +12,11 @@ using namespace tilec;
 
 namespace {
 
-constexpr int64_t lanes = 32, vectorBytes = 16, maxWarps = 32;
+constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
 // Threads of a block that streams with one vector a thread.
 constexpr int64_t blockThreads = 256;
+// Threads of a block that has a multiprocessor for itself.
+constexpr int64_t fewBlocksThreads = 512;
 // Registers of a thread beside those of its elements: addresses, bounds, temporaries. Fitted to what ptxas reports.
 constexpr int64_t otherRegisters = 24;
 // More elements than this in a thread leave too few threads to hide anything, or spill.
@@ -31,7 +33,57 @@ struct Streams {
   int64_t elementBytes = 4;
   /// Whether tiles are loaded in loops: the loads of one turn are all that is in flight.
   bool loops = false;
+  /// Whether blocks take tiles and read in loops, such as all rows of some columns: hardly more blocks than the machine
+  /// has multiprocessors.
+  bool fewBlocks = false;
 };
+
+bool dependsOn(Value value, Value other, llvm::SmallPtrSetImpl<Operation *> &seen) {
+  if (value == other)
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && seen.insert(op).second &&
+         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, other, seen); });
+}
+
+// What some iterations of the stage load as well, such as the weights of a norm, comes from a cache.
+bool isOwn(tile::LoadOp load) {
+  auto stage = load->getParentOfType<tile::ParallelOp>();
+  return !stage || llvm::all_of(stage.getBody().getArguments(), [&](Value number) {
+    llvm::SmallPtrSet<Operation *, 16> seen;
+    return llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number, seen); });
+  });
+}
+
+int64_t bytesOf(tile::LoadOp load) {
+  auto type = dyn_cast<RankedTensorType>(load.getType());
+  return type ? type.getNumElements() * tilegpu::elementBytes(type.getElementType()) : 0;
+}
+
+// Turns of all loops around an operation that run at once.
+int64_t unrolledTurns(Operation *op) {
+  int64_t turns = 1;
+  for (auto loop = op->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
+    if (auto factor = loop->getAttrOfType<IntegerAttr>("tilec.unroll"))
+      turns *= factor.getInt();
+  return turns;
+}
+
+// Iterations are rows or the like if numbers alone count them.
+bool hasIndependentRows(tile::KernelOp kernel) {
+  SmallVector<tile::ParallelOp> stages(kernel.getOps<tile::ParallelOp>());
+  return stages.size() == 1 && !stages.front().getLower().empty() &&
+         llvm::all_of(stages.front().getTiles(), [](int64_t tile) { return tile == 0; });
+}
+
+bool storesInLoops(tile::KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        bool found = isa<tile::StoreOp, tile::AtomicOp>(op) && op->getParentOfType<LoopLikeOpInterface>();
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
 
 Streams readStreams(tile::KernelOp kernel) {
   Streams streams;
@@ -56,6 +108,7 @@ Streams readStreams(tile::KernelOp kernel) {
     else if (isa<tile::StoreOp, tile::AtomicOp>(op))
       move(op, op->getOperand(0));
   });
+  streams.fewBlocks = streams.loops && !hasIndependentRows(kernel) && !storesInLoops(kernel);
   return streams;
 }
 
@@ -69,10 +122,12 @@ int64_t bytesInFlight(const Streams &streams, const Machine &machine, int64_t ve
 
 // Vectors of 16 bytes for each thread. A block whose loads all come first overlaps with others at any time: one vector
 // while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight, at least
-// two.
+// two. Where there are few blocks, each has many threads.
 int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
   if (!streams.loops)
     return vectors <= blockThreads ? 1 : 2;
+  if (streams.fewBlocks)
+    return llvm::divideCeil(vectors, fewBlocksThreads);
   int64_t perThread = 2;
   while (bytesInFlight(streams, machine, perThread) < machine.bytesInFlight() &&
          2 * perThread * vectorBytes / streams.elementBytes <= maxElements)
@@ -80,15 +135,8 @@ int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t
   return perThread;
 }
 
-// Iterations are rows or the like if numbers alone count them.
-bool hasIndependentRows(tile::KernelOp kernel) {
-  SmallVector<tile::ParallelOp> stages(kernel.getOps<tile::ParallelOp>());
-  return stages.size() == 1 && !stages.front().getLower().empty() &&
-         llvm::all_of(stages.front().getTiles(), [](int64_t tile) { return tile == 0; });
-}
-
 // A loop that only reads: several turns at once keep enough on its way even with one block on each multiprocessor.
-void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, int64_t threads) {
+void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Streams &streams, int64_t threads) {
   kernel.walk([&](scf::ForOp loop) {
     int64_t bytes = 0, elements = 0;
     bool reads = true;
@@ -96,17 +144,109 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, int64_t t
       reads &= !isa<tile::StoreOp, tile::AtomicOp, LoopLikeOpInterface>(op);
       if (auto load = dyn_cast<tile::LoadOp>(op))
         if (auto type = dyn_cast<RankedTensorType>(load.getType())) {
-          bytes += type.getNumElements() * tilegpu::elementBytes(type.getElementType());
+          bytes += bytesOf(load);
           elements += type.getNumElements();
         }
     });
     if (!reads || bytes == 0 || loop->hasAttr("tilec.unroll"))
       return;
-    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / elements);
+    // Registers hold packed elements until they are added up; a row is worked on in every turn.
+    int64_t registers = streams.fewBlocks ? llvm::divideCeil(bytes, wordBytes) : elements;
+    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / registers);
     loop->setAttr("tilec.unroll", Builder(kernel.getContext())
                                       .getI64IntegerAttr(llvm::bit_floor(
                                           static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, maxUnrolled)))));
   });
+}
+
+// Loads of different loops are not on their way together. 0 if one reads what another has read: more blocks would drive
+// it out of the caches.
+int64_t ownBytes(tile::KernelOp kernel) {
+  llvm::SmallDenseMap<Block *, int64_t> bytes;
+  llvm::SmallDenseMap<Value, Block *> readers;
+  int64_t most = 0;
+  bool again = false;
+  kernel.walk([&](tile::LoadOp load) {
+    if (!isOwn(load) || bytesOf(load) == 0)
+      return;
+    most = std::max(most, bytes[load->getBlock()] += bytesOf(load) * unrolledTurns(load));
+    again |= readers.try_emplace(load.getView(), load->getBlock()).first->second != load->getBlock();
+  });
+  return again ? 0 : most;
+}
+
+// The range that moves along the rows of what is stored: blocks that run together then write whole pages. None if it is
+// the last one anyway, or stores differ.
+std::optional<unsigned> fastestRange(tile::KernelOp kernel) {
+  SmallVector<tile::ParallelOp> stages(kernel.getOps<tile::ParallelOp>());
+  if (stages.size() != 1)
+    return std::nullopt;
+  auto ranges = stages.front().getBody().getArguments();
+  auto movedBy = [&](Value subscript) {
+    SmallVector<unsigned> numbers;
+    for (auto [i, number] : llvm::enumerate(ranges)) {
+      llvm::SmallPtrSet<Operation *, 16> seen;
+      if (dependsOn(subscript, number, seen))
+        numbers.push_back(i);
+    }
+    return numbers;
+  };
+  std::optional<unsigned> fastest;
+  bool equal = true;
+  kernel.walk([&](tile::StoreOp store) {
+    SmallVector<unsigned> numbers = movedBy(store.getSubscripts().back());
+    equal &= numbers.size() == 1 && store.getSubscripts().size() > 1 && (!fastest || *fastest == numbers.front());
+    if (numbers.size() == 1)
+      fastest = numbers.front();
+  });
+  return equal && fastest && *fastest + 1 < ranges.size() ? fastest : std::nullopt;
+}
+
+// Blocks of `threads` threads that bring a multiprocessor to Machine::bytesInFlight(), as many as leave a thread its
+// packed loads beside everything else.
+int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threads) {
+  if (blockBytes == 0)
+    return 0;
+  int64_t most = std::min<int64_t>(machine.maxThreadsPerMultiprocessor / threads,
+                                   machine.registers / threads / (otherRegisters + blockBytes / threads / wordBytes));
+  return std::clamp<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), 1, std::max<int64_t>(most, 1));
+}
+
+// Rows in one dimension, reduced outside of loops and branches: what the lowering can spread over a cluster.
+bool fitsCluster(tile::KernelOp kernel) {
+  bool reduces = false;
+  WalkResult result = kernel.walk([&](Operation *op) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
+      Type element = getElementTypeOrSelf(reduce.getInput().getType());
+      reduces = true;
+      if (!element.isIntOrFloat() || !llvm::is_contained({16u, 32u, 64u}, element.getIntOrFloatBitWidth()))
+        return WalkResult::interrupt();
+    }
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto view = load ? load.getView().getDefiningOp<tile::ViewOp>() : tile::ViewOp();
+    bool flat = llvm::all_of(op->getResultTypes(), [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return !tensor || tensor.getRank() <= 1;
+    });
+    bool nested = op->getNumRegions() > 0 && !isa<tile::KernelOp, tile::ParallelOp>(op);
+    bool fits = flat && !nested && !isa<tile::AtomicOp>(op) && (!view || view.getAccess() == tile::Access::in);
+    return fits ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return reduces && !result.wasInterrupted();
+}
+
+// A row that a block does not hold with two vectors a thread, over blocks of 512 threads, or 1024 in the largest
+// cluster; nothing if that is not enough either.
+std::optional<StreamPlan> clusterFor(tile::KernelOp kernel, const Machine &machine, int64_t vectors) {
+  constexpr int64_t maxBlocks = 8, perThread = 2;
+  int64_t warps = llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perThread * lanes));
+  if (!machine.hasTma || warps <= maxWarps || warps > maxBlocks * maxWarps || !hasIndependentRows(kernel) ||
+      !fitsCluster(kernel))
+    return std::nullopt;
+  int64_t blocks = std::min(warps * 2 / maxWarps, maxBlocks), threads = warps / blocks * lanes;
+  StreamPlan plan{warps, 1, blocksInFlight(ownBytes(kernel) / blocks, machine, threads)};
+  plan.cluster = blocks;
+  return plan;
 }
 
 } // namespace
@@ -120,6 +260,9 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   };
   int64_t vectorElements = vectorBytes / std::min(streams.elementBytes, vectorBytes);
   int64_t vectors = llvm::divideCeil(std::max<int64_t>(streams.moved, 1), vectorElements);
+  if (!streams.loops)
+    if (std::optional<StreamPlan> plan = clusterFor(kernel, machine, vectors))
+      return *plan;
   int64_t warps = warpsFor(vectors, vectorsPerThread(streams, machine, vectors));
   // A warp that has a short row for itself needs no barrier.
   bool independentRows = !streams.loops && hasIndependentRows(kernel);
@@ -134,7 +277,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   };
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
-  unrollReadingLoops(kernel, machine, warps * lanes);
-  int64_t rows = blockThreads / (warps * lanes);
-  return {warps, independentRows && rows > 1 ? rows : 1};
+  unrollReadingLoops(kernel, machine, streams, warps * lanes);
+  int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
+  return {warps, rows, blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes), fastestRange(kernel)};
 }

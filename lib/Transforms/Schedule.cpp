@@ -90,7 +90,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     }
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
     SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
-                                          /*pinned=*/raster != nullptr);
+                                          /*pinned=*/raster != nullptr, plan.getAs<IntegerAttr>("fastest"));
     startWithLongest(builder, parallel, iteration);
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
@@ -185,7 +185,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
   }
 
   static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, Value number, int64_t raster,
-                                   bool pinned) {
+                                   bool pinned, IntegerAttr fastest) {
     Location loc = parallel.getLoc();
     Decoder decoder{builder, loc};
     unsigned count = parallel.getLower().size();
@@ -204,10 +204,14 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
         rest = decoder.div(rest, perBatch);
       remaining = count - 2;
     }
+    // The last range steps from block to block, or the one that the plan names.
+    SmallVector<unsigned> order = llvm::to_vector(llvm::seq(remaining));
+    if (fastest && remaining == count)
+      std::rotate(order.begin() + fastest.getInt(), order.begin() + fastest.getInt() + 1, order.end());
     for (unsigned i = remaining; i-- > 0;) {
-      numbers[i] = i == 0 ? rest : decoder.rem(rest, sizes[i]);
+      numbers[order[i]] = i == 0 ? rest : decoder.rem(rest, sizes[order[i]]);
       if (i > 0)
-        rest = decoder.div(rest, sizes[i]);
+        rest = decoder.div(rest, sizes[order[i]]);
     }
     for (auto [number, lower] : llvm::zip(numbers, parallel.getLower()))
       result.push_back(builder.createOrFold<arith::AddIOp>(loc, decoder.widen(number), lower));

@@ -1,6 +1,8 @@
 // Constants and element-wise operations: one scalar operation for each register. A run of them is computed some
 // registers at a time, so that what lies between its operands and its results is never alive as a whole tile.
-#include "Lowering.h"
+#include "LoadEmitter.h"
+#include "ReductionEmitter.h"
+#include "Rematerialize.h"
 #include "ScalarOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -57,6 +59,28 @@ static void truncatePairs(OpBuilder &builder, Location loc, ArrayRef<Value> inpu
     results.push_back(arith::TruncFOp::create(builder, loc, element, inputs.back()));
 }
 
+// The same elements in words that the optimiser takes for new ones, as many to a word as fit (`widenedAgain`).
+static Registers repack(Lowering &lowering, ArrayRef<Value> elements, int64_t number) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  Type element = elements.front().getType(), i32 = builder.getI32Type();
+  auto index = [&](int64_t i) { return LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i)); };
+  size_t perWord = 32 / element.getIntOrFloatBitWidth(), whole = elements.size() / perWord * perWord;
+  Type packed = VectorType::get(perWord, element);
+  Registers results;
+  for (size_t begin = 0; begin < whole; begin += perWord) {
+    Value vector = LLVM::PoisonOp::create(builder, loc, packed);
+    for (size_t i = 0; i < perWord; ++i)
+      vector = LLVM::InsertElementOp::create(builder, loc, vector, elements[begin + i], index(i));
+    Value word = lowering.opaque(LLVM::BitcastOp::create(builder, loc, i32, vector), number);
+    vector = LLVM::BitcastOp::create(builder, loc, packed, word);
+    for (size_t i = 0; i < perWord; ++i)
+      results.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, index(i)));
+  }
+  results.append(elements.begin() + whole, elements.end());
+  return results;
+}
+
 namespace {
 
 // Registers of each operation of a run that are computed before the next ones: a vector store of 16-bit elements.
@@ -68,6 +92,9 @@ public:
   explicit ElementwiseRun(Lowering &lowering) : lowering(lowering) {}
 
   LogicalResult add(Operation *op);
+  void addLoad(tile::LoadOp op);
+  /// Ends the run with a reduction of one of its results, which takes registers as they come.
+  void addReduction(tile::ReduceOp op, const ReductionPlan &plan);
   bool holds(Value value) const { return numberOf.contains(value); }
   size_t size() const { return members.size(); }
   LogicalResult lower();
@@ -76,7 +103,10 @@ private:
   struct Member {
     Operation *op;
     std::optional<AffineCompare> compare;
+    /// A load between operations of the run: its vectors come just before those take them.
+    std::unique_ptr<LoadEmitter> load;
     Registers results;
+    ArrayRef<Value> values() const { return load ? load->results() : ArrayRef<Value>(results); }
   };
   size_t count() const;
   ArrayRef<Value> valuesOf(Value operand) const;
@@ -85,13 +115,15 @@ private:
   Lowering &lowering;
   SmallVector<Member, 0> members;
   llvm::DenseMap<Value, size_t> numberOf;
+  tile::ReduceOp reduce;
+  std::unique_ptr<ReductionEmitter> reduction;
 };
 
 } // namespace
 
 ArrayRef<Value> ElementwiseRun::valuesOf(Value operand) const {
   auto it = numberOf.find(operand);
-  return it == numberOf.end() ? lowering.lowered(operand) : ArrayRef<Value>(members[it->second].results);
+  return it == numberOf.end() ? lowering.lowered(operand) : members[it->second].values();
 }
 
 size_t ElementwiseRun::count() const {
@@ -102,7 +134,7 @@ size_t ElementwiseRun::count() const {
 LogicalResult ElementwiseRun::add(Operation *op) {
   if (op->getNumResults() != 1 || op->getNumRegions() != 0)
     return op->emitError("E0431: `") << op->getName() << "` cannot be lowered";
-  members.push_back({op, lowering.planAffineCompare(op), {}});
+  members.push_back({op, lowering.planAffineCompare(op), nullptr, {}});
   numberOf[op->getResult(0)] = members.size() - 1;
   if (members.back().compare)
     return success();
@@ -113,11 +145,25 @@ LogicalResult ElementwiseRun::add(Operation *op) {
   return success();
 }
 
+void ElementwiseRun::addLoad(tile::LoadOp op) {
+  members.push_back({op, std::nullopt, std::make_unique<LoadEmitter>(lowering, op), {}});
+  numberOf[op.getResult()] = members.size() - 1;
+}
+
+void ElementwiseRun::addReduction(tile::ReduceOp op, const ReductionPlan &plan) {
+  reduce = op;
+  reduction = std::make_unique<ReductionEmitter>(lowering, op, plan);
+}
+
 // Registers `begin` to `end` of one operation.
 LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
   OpBuilder &builder = lowering.builder;
   Operation *op = member.op;
   Location loc = op->getLoc();
+  if (member.load) {
+    member.load->emit(begin, end);
+    return success();
+  }
   if (member.compare) {
     for (size_t i = begin; i < end; ++i)
       member.results.push_back(lowering.emitAffineCompare(*member.compare, i));
@@ -134,6 +180,12 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
       operands[0][begin].getType().isF32()) {
     truncatePairs(builder, loc, operands[0].slice(begin, end - begin), element, member.results);
     return success();
+  }
+  Registers packed;
+  if (auto number = op->getAttrOfType<IntegerAttr>(widenedAgain); number && operands[0].size() > 1) {
+    packed = repack(lowering, operands[0].slice(begin, end - begin), number.getInt());
+    packed.insert(packed.begin(), operands[0].begin(), operands[0].begin() + begin);
+    operands[0] = packed;
   }
   ScalarOps scalars(builder, loc, lowering.machine);
   bool isCast = isa<tile::CastOp, arith::TruncFOp, arith::ExtFOp>(op);
@@ -158,13 +210,19 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
 }
 
 LogicalResult ElementwiseRun::lower() {
-  size_t total = count(), step = members.size() == 1 ? total : registersAtOnce;
-  for (size_t begin = 0; begin < total; begin += step)
+  size_t total = count(), step = members.size() == 1 && !reduction ? total : registersAtOnce;
+  for (size_t begin = 0; begin < total; begin += step) {
+    size_t end = std::min(begin + step, total);
     for (Member &member : members)
-      if (failed(lower(member, begin, std::min(begin + step, total))))
+      if (failed(lower(member, begin, end)))
         return failure();
+    if (reduction)
+      reduction->add(valuesOf(reduce.getInput()), begin, end);
+  }
   for (Member &member : members)
-    lowering.set(member.op->getResult(0), std::move(member.results));
+    lowering.set(member.op->getResult(0), Registers(member.values()));
+  if (reduction)
+    lowering.set(reduce.getResult(), reduction->finish());
   return success();
 }
 
@@ -185,6 +243,13 @@ static bool mayPrecedeRun(Operation &op) {
          isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResults(), Lowering::isTile);
 }
 
+// A load of a tensor that nothing writes, whose positions are known before the run.
+static bool mayJoinRun(Operation &op, const ElementwiseRun &run, size_t registers) {
+  return isa<tile::LoadOp>(op) && Lowering::isTile(op.getResult(0)) && isMemoryEffectFree(&op) &&
+         Lowering::layoutOf(op.getResult(0)).numRegisters() == registers &&
+         llvm::none_of(op.getOperands(), [&](Value operand) { return run.holds(operand); });
+}
+
 FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) {
   ElementwiseRun run(*this);
   size_t registers = layoutOf(first->getResult(0)).numRegisters();
@@ -194,6 +259,8 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
     if (isElementwiseTile(*next) && layoutOf(next->getResult(0)).numRegisters() == registers) {
       if (failed(run.add(&*next)))
         return failure();
+    } else if (mayJoinRun(*next, run, registers)) {
+      run.addLoad(cast<tile::LoadOp>(*next));
     } else if (mayPrecedeRun(*next) &&
                llvm::none_of(next->getOperands(), [&](Value operand) { return run.holds(operand); })) {
       if (failed(lowerOp(&*next)))
@@ -202,6 +269,16 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
       break;
     }
   }
+  // A reduction of what the run computes takes it before the whole tile is alive.
+  if (next != first->getBlock()->end())
+    if (auto reduce = dyn_cast<tile::ReduceOp>(*next); reduce && run.holds(reduce.getInput())) {
+      std::optional<ReductionPlan> plan = planReduction(layoutOf(reduce.getInput()), reduce.getDim());
+      if (plan && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
+        location = reduce.getLoc();
+        run.addReduction(reduce, *plan);
+        ++next;
+      }
+    }
   if (failed(run.lower()))
     return failure();
   return next;

@@ -1,6 +1,6 @@
 // tile.load and tile.store: vector accesses of global memory.
 #include "GuardedAccess.h"
-#include "MemoryAccess.h"
+#include "LoadEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -30,55 +30,81 @@ static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Val
   return guarded.getResult(0);
 }
 
-LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
-  const LoweredView &source = view(op.getView());
-  MemoryAccess access(*this, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()), {});
-  Type element = registerType(getElementTypeOrSelf(op.getType())), memory = memoryType(builder, element);
-  int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getType()));
-  ArrayRef<Value> otherwise = op.getOtherwise() ? lowered(op.getOtherwise()) : ArrayRef<Value>();
-  unsigned count = isTile(op.getResult()) ? layoutOf(op.getResult()).numRegisters() : 1;
-  Registers results(count);
+LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
+    : lowering(lowering), op(op), builder(lowering.builder), loc(lowering.loc()),
+      element(Lowering::registerType(getElementTypeOrSelf(op.getType()))), memory(memoryType(builder, element)) {
+  const LoweredView &source = lowering.view(op.getView());
+  MemoryAccess access(lowering, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()),
+                      {});
   tile::ViewOp viewOp = source.op;
-  bool readOnly = viewOp.getAccess() == tile::Access::in;
-  Value policy = evictionPolicy(*this, op.getAnnotations().getAs<StringAttr>("evict"));
-  for (const VectorAccess &vector : access.build(16, /*writersOnly=*/false)) {
-    unsigned width = vector.registers.size();
-    Type type = width == 1 ? memory : Type(VectorType::get(width, memory));
-    auto load = [&]() -> Value {
-      if (policy)
-        return loadWithPolicy(*this, type, vector.pointer, policy, !readOnly);
-      auto loaded = LLVM::LoadOp::create(builder, location, type, vector.pointer, /*alignment=*/bytes * width);
-      loaded.setInvariant(readOnly);
-      return loaded;
-    };
-    Value value;
-    if (vector.condition) {
-      Value fill;
-      for (auto [i, reg] : llvm::enumerate(vector.registers)) {
-        if (otherwise.empty())
-          break;
-        Value other = otherwise.size() == 1 ? otherwise[0] : otherwise[reg];
-        if (other.getType().isInteger(1))
-          other = arith::ExtUIOp::create(builder, location, memory, other);
-        if (!fill)
-          fill = width == 1 ? other : Value(LLVM::PoisonOp::create(builder, location, type));
-        if (width > 1)
-          fill = LLVM::InsertElementOp::create(builder, location, fill, other, constant32(i));
-      }
-      value = policy ? loadUnderBranch(*this, type, vector.condition, fill, load)
-                     : guardedLoad(*this, type, vector, fill, readOnly);
-    } else {
-      value = load();
-    }
-    for (auto [i, reg] : llvm::enumerate(vector.registers)) {
-      Value one = width == 1 ? value : Value(LLVM::ExtractElementOp::create(builder, location, value, constant32(i)));
-      if (element.isInteger(1))
-        one = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::ne, one,
-                                    arith::ConstantIntOp::create(builder, location, 0, 8));
-      results[reg] = one;
-    }
+  readOnly = viewOp.getAccess() == tile::Access::in;
+  if (op.getOtherwise())
+    otherwise = lowering.lowered(op.getOtherwise());
+  values.resize(Lowering::isTile(op.getResult()) ? Lowering::layoutOf(op.getResult()).numRegisters() : 1);
+  policy = evictionPolicy(lowering, op.getAnnotations().getAs<StringAttr>("evict"));
+  accesses = access.build(16, /*writersOnly=*/false);
+}
+
+Value LoadEmitter::fromMemory(Value value) {
+  if (!element.isInteger(1))
+    return value;
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value,
+                               arith::ConstantIntOp::create(builder, loc, 0, 8));
+}
+
+// The elements where the access does not happen; null for zeros.
+Value LoadEmitter::fill(const VectorAccess &vector, Type type) {
+  if (otherwise.empty())
+    return nullptr;
+  Value result;
+  for (auto [i, reg] : llvm::enumerate(vector.registers)) {
+    Value other = otherwise.size() == 1 ? otherwise[0] : otherwise[reg];
+    if (other.getType().isInteger(1))
+      other = arith::ExtUIOp::create(builder, loc, memory, other);
+    if (vector.registers.size() == 1)
+      return other;
+    if (!result)
+      result = LLVM::PoisonOp::create(builder, loc, type);
+    result = LLVM::InsertElementOp::create(builder, loc, result, other, lowering.constant32(i));
   }
-  set(op.getResult(), std::move(results));
+  return result;
+}
+
+Value LoadEmitter::load(const VectorAccess &vector, Type type) {
+  auto always = [&]() -> Value {
+    if (policy)
+      return loadWithPolicy(lowering, type, vector.pointer, policy, !readOnly);
+    int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getType()));
+    auto loaded = LLVM::LoadOp::create(builder, loc, type, vector.pointer,
+                                       /*alignment=*/bytes * static_cast<int64_t>(vector.registers.size()));
+    loaded.setInvariant(readOnly);
+    return loaded;
+  };
+  if (!vector.condition)
+    return always();
+  Value other = fill(vector, type);
+  return policy ? loadUnderBranch(lowering, type, vector.condition, other, always)
+                : guardedLoad(lowering, type, vector, other, readOnly);
+}
+
+void LoadEmitter::emit(const VectorAccess &vector) {
+  unsigned width = vector.registers.size();
+  Value value = load(vector, width == 1 ? memory : Type(VectorType::get(width, memory)));
+  for (auto [i, reg] : llvm::enumerate(vector.registers))
+    values[reg] = fromMemory(
+        width == 1 ? value : Value(LLVM::ExtractElementOp::create(builder, loc, value, lowering.constant32(i))));
+}
+
+void LoadEmitter::emit(size_t begin, size_t end) {
+  for (const VectorAccess &vector : accesses)
+    if (vector.registers.front() >= begin && vector.registers.front() < end)
+      emit(vector);
+}
+
+LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
+  LoadEmitter load(*this, op);
+  load.emit(0, load.results().size());
+  set(op.getResult(), Registers(load.results()));
   return success();
 }
 
@@ -88,16 +114,16 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
   int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
   ArrayRef<Value> values = lowered(op.getValue());
+  auto toMemory = [&](Value value) -> Value {
+    return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
+  };
   SmallVector<VectorAccess, 0> accesses = access.build(16, /*writersOnly=*/true);
   // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
   // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
   bool branches = accesses.size() > maxPredicated;
   for (const VectorAccess &vector : accesses) {
     unsigned width = vector.registers.size();
-    auto bitsOf = [&](uint32_t reg) -> Value {
-      Value value = values[reg];
-      return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
-    };
+    auto bitsOf = [&](uint32_t reg) { return toMemory(values[reg]); };
     Value packed = bitsOf(vector.registers[0]);
     if (width > 1) {
       packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));

@@ -1,206 +1,223 @@
 // tile.reduce: registers, then lanes by butterflies, then warps through shared memory, each in a fixed order.
-#include "Lowering.h"
-#include "ScalarOps.h"
-#include "SharedScratch.h"
+#include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "tilec/Layout/ReductionPlan.h"
 #include "tilec/Transforms/AffineIndex.h"
 
 using namespace mlir;
 using namespace tilec;
 
-namespace {
+// Four chains hide the latency of the combination; the order is fixed.
+static constexpr size_t numChains = 4;
 
-class Reduction {
-public:
-  Reduction(Lowering &lowering, tile::ReduceOp op, const ReductionPlan &plan)
-      : lowering(lowering), op(op), plan(plan), builder(lowering.builder), loc(lowering.loc()),
-        scalars(builder, loc, lowering.machine), layout(Lowering::layoutOf(op.getInput())) {
-    element = cast<RankedTensorType>(op.getInput().getType()).getElementType();
-    type = Lowering::registerType(element);
-    neutral = scalars.neutral(op.getKind(), element);
+ReductionEmitter::ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const ReductionPlan &plan)
+    : lowering(lowering), op(op), plan(plan), builder(lowering.builder), loc(lowering.loc()),
+      scalars(builder, loc, lowering.machine), layout(Lowering::layoutOf(op.getInput())) {
+  auto tileType = cast<RankedTensorType>(op.getInput().getType());
+  element = tileType.getElementType();
+  type = Lowering::registerType(element);
+  neutral = scalars.neutral(op.getKind(), element);
+  unsigned dim = op.getDim();
+  int64_t extent = tileType.getDimSize(dim);
+  if (!op.getFull() || layout.covered(dim) > extent)
+    threshold = presentCount(dim, extent);
+  granule = presentTogether(dim, extent);
+}
+
+bool ReductionEmitter::takesRegistersInOrder(tile::ReduceOp op, const ReductionPlan &plan) {
+  return !op.getPredicate() && plan.inThread.size() == 1 &&
+         plan.inThread.front().size() == Lowering::layoutOf(op.getInput()).numRegisters() &&
+         llvm::is_sorted(plan.inThread.front());
+}
+
+void ReductionEmitter::addTo(SmallVectorImpl<Value> &chains, size_t number, Value value) {
+  if (number < numChains)
+    chains.push_back(value);
+  else
+    chains[number % numChains] = scalars.combine(op.getKind(), chains[number % numChains], value, element);
+}
+
+Value ReductionEmitter::combined(SmallVectorImpl<Value> &chains) {
+  while (chains.size() > 1) {
+    Value last = chains.pop_back_val();
+    chains.front() = scalars.combine(op.getKind(), chains.front(), last, element);
   }
+  return chains.empty() ? neutral : chains.front();
+}
 
-  Registers run() {
-    Registers partial = inThread(masked());
-    for (uint32_t mask : plan.laneMasks)
-      for (Value &value : partial)
-        value = scalars.combine(op.getKind(), value, shuffle(value, mask), element);
-    return plan.warps.empty() ? partial : acrossWarps(partial);
+void ReductionEmitter::add(ArrayRef<Value> input, size_t begin, size_t end) {
+  for (size_t reg = begin; reg < end; ++reg)
+    addTo(chains, reg, masked(input[reg], reg));
+}
+
+Registers ReductionEmitter::finish() { return acrossThreads({combined(chains)}); }
+
+Registers ReductionEmitter::run() {
+  ArrayRef<Value> input = lowering.lowered(op.getInput());
+  Registers values, partial;
+  for (uint32_t reg = 0; reg < input.size(); ++reg)
+    values.push_back(masked(input[reg], reg));
+  for (const auto &registers : plan.inThread) {
+    SmallVector<Value, numChains> own;
+    for (auto [i, reg] : llvm::enumerate(registers))
+      addTo(own, i, values[reg]);
+    partial.push_back(combined(own));
   }
+  return acrossThreads(std::move(partial));
+}
 
-private:
-  // Absent positions, those failing the predicate, and padding become the neutral element.
-  Registers masked() {
-    ArrayRef<Value> input = lowering.lowered(op.getInput());
-    ArrayRef<Value> predicate = op.getPredicate() ? lowering.lowered(op.getPredicate()) : ArrayRef<Value>();
-    unsigned dim = op.getDim();
-    auto tileType = cast<RankedTensorType>(op.getInput().getType());
-    bool pads = layout.covered(dim) > tileType.getDimSize(dim);
-    Value threshold = op.getFull() && !pads ? Value() : presentCount(dim, tileType.getDimSize(dim));
-    int64_t granule = presentTogether(dim, tileType.getDimSize(dim));
-    Registers result;
-    for (uint32_t reg = 0; reg < input.size(); ++reg) {
-      Value value = input[reg];
-      if (threshold) {
-        Value offset = lowering.constant32(layout.registerOffset(reg)[dim] / granule * granule);
-        Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, offset, threshold);
-        value = arith::SelectOp::create(builder, loc, present, value, neutral);
-      }
-      if (!predicate.empty())
-        value = arith::SelectOp::create(builder, loc, predicate[reg], value, neutral);
-      result.push_back(value);
-    }
-    return result;
+Registers ReductionEmitter::acrossThreads(Registers partial) {
+  for (uint32_t mask : plan.laneMasks)
+    for (Value &value : partial)
+      value = scalars.combine(op.getKind(), value, shuffle(value, mask), element);
+  return plan.warps.empty() ? partial : acrossWarps(partial);
+}
+
+// Absent positions, those failing the predicate, and padding become the neutral element.
+Value ReductionEmitter::masked(Value value, uint32_t reg) {
+  if (threshold) {
+    Value offset = lowering.constant32(layout.registerOffset(reg)[op.getDim()] / granule * granule);
+    Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, offset, threshold);
+    value = arith::SelectOp::create(builder, loc, present, value, neutral);
   }
+  if (op.getPredicate())
+    value = arith::SelectOp::create(builder, loc, lowering.lowered(op.getPredicate())[reg], value, neutral);
+  return value;
+}
 
-  // Positions in aligned runs of this length are present or absent together: one comparison serves a vector.
-  int64_t presentTogether(unsigned dim, int64_t extent) {
-    int64_t length = extent & -extent;
-    if (!op.getFull()) {
-      auto axis = op.getAxis().getDefiningOp<tile::AxisOp>();
-      length = axis ? std::min({length, divisorOf(axis.getStart()), divisorOf(axis.getEnd())}) : 1;
-    }
-    for (const Term &term : layout.terms(dim))
-      length = std::min<int64_t>(length, term.stride & -term.stride);
-    return std::max<int64_t>(length, 1);
+// Positions in aligned runs of this length are present or absent together: one comparison serves a vector.
+int64_t ReductionEmitter::presentTogether(unsigned dim, int64_t extent) {
+  int64_t length = extent & -extent;
+  if (!op.getFull()) {
+    auto axis = op.getAxis().getDefiningOp<tile::AxisOp>();
+    length = axis ? std::min({length, divisorOf(axis.getStart()), divisorOf(axis.getEnd())}) : 1;
   }
+  for (const Term &term : layout.terms(dim))
+    length = std::min<int64_t>(length, term.stride & -term.stride);
+  return std::max<int64_t>(length, 1);
+}
 
-  // Positions from the thread's first one to the end, in 32 bits: register r is present if its offset is less.
-  Value presentCount(unsigned dim, int64_t extent) {
-    const LoweredAxis &axis = lowering.axis(op.getAxis());
-    Value size = lowering.constant32(extent);
-    if (!op.getFull()) {
-      Value count = arith::SubIOp::create(builder, loc, axis.end, axis.start);
-      count = arith::MinSIOp::create(builder, loc, count, lowering.constantIndex(extent));
-      count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
-      size = lowering.toI32(count);
-    }
-    return lowering.opaque(arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim)));
+// Positions from the thread's first one to the end, in 32 bits: register r is present if its offset is less.
+Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
+  const LoweredAxis &axis = lowering.axis(op.getAxis());
+  Value size = lowering.constant32(extent);
+  if (!op.getFull()) {
+    Value count = arith::SubIOp::create(builder, loc, axis.end, axis.start);
+    count = arith::MinSIOp::create(builder, loc, count, lowering.constantIndex(extent));
+    count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
+    size = lowering.toI32(count);
   }
+  return lowering.opaque(arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim)));
+}
 
-  Registers inThread(const Registers &input) {
-    Registers result;
-    for (const auto &registers : plan.inThread) {
-      // Four chains hide the latency of the combination; the order is fixed.
-      SmallVector<Value, 4> chains;
-      for (auto [i, reg] : llvm::enumerate(registers)) {
-        if (i < 4)
-          chains.push_back(input[reg]);
-        else
-          chains[i % 4] = scalars.combine(op.getKind(), chains[i % 4], input[reg], element);
-      }
-      while (chains.size() > 1) {
-        Value last = chains.pop_back_val();
-        chains.front() = scalars.combine(op.getKind(), chains.front(), last, element);
-      }
-      result.push_back(chains.empty() ? neutral : chains.front());
-    }
-    return result;
-  }
+Value ReductionEmitter::shuffle(Value value, uint32_t mask) { return shuffleXor(builder, loc, value, mask); }
 
-  Value shuffle(Value value, uint32_t mask) { return shuffleXor(builder, loc, value, mask); }
-
-  Registers acrossWarps(const Registers &partial) {
-    SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
-    int64_t perSlot = plan.scratchElements() / plan.numSlots();
-    if (!op->hasAttr("tilegpu.single_use"))
-      lowering.groupBarrier();
-    Value slot = lowering.constant32(0);
-    int64_t weight = 1;
-    for (const Digit &digit : plan.warps) {
-      slot = lowering.add(slot, lowering.mulConstant(digitOf(lowering.warp, digit), weight));
-      weight *= digit.radix;
-    }
-    Value first;
-    for (const Digit &digit : plan.writers) {
-      Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         digitOf(digit.owner == Owner::Lane ? lowering.lane : lowering.warp, digit),
-                                         lowering.constant32(0));
-      first = first ? Value(arith::AndIOp::create(builder, loc, first, zero)) : zero;
-    }
-    Value threadElement = elementOfThread();
-    auto write = [&] {
-      for (uint32_t reg = 0; reg < partial.size(); ++reg)
-        scratch.store(partial[reg], lowering.add(lowering.mulConstant(slot, perSlot),
-                                                 lowering.addConstant(threadElement, elementOfRegister(reg))));
-    };
-    if (first)
-      lowering.emitIf(first, write);
-    else
-      write();
+Registers ReductionEmitter::acrossWarps(const Registers &partial) {
+  SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
+  int64_t perSlot = plan.scratchElements() / plan.numSlots();
+  if (!op->hasAttr("tilegpu.single_use"))
     lowering.groupBarrier();
-    if (perSlot == 1 && plan.numSlots() <= lanesPerWarp)
-      return {sumOfSlots(scratch)};
-    Registers result;
-    for (uint32_t reg = 0; reg < partial.size(); ++reg) {
-      SmallVector<Value> parts;
-      for (uint32_t s = 0; s < plan.numSlots(); ++s)
-        parts.push_back(scratch.load(lowering.addConstant(threadElement, elementOfRegister(reg) + s * perSlot)));
-      // A tree of fixed shape: short chains, the same order in every thread.
-      for (; parts.size() > 1; parts.resize(parts.size() / 2))
-        for (size_t i = 0; i < parts.size() / 2; ++i)
-          parts[i] = scalars.combine(op.getKind(), parts[i], parts[i + parts.size() / 2], element);
-      result.push_back(parts.front());
-    }
-    return result;
+  Value slot = lowering.constant32(0);
+  int64_t weight = 1;
+  for (const Digit &digit : plan.warps) {
+    slot = lowering.add(slot, lowering.mulConstant(digitOf(lowering.warp, digit), weight));
+    weight *= digit.radix;
   }
-
-  // One element: each lane reads one slot, and butterflies combine them.
-  Value sumOfSlots(SharedScratch &scratch) {
-    uint32_t slots = plan.numSlots();
-    Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(slots));
-    Value sum = scratch.load(mine);
-    for (uint32_t mask = 1; mask < slots; mask *= 2)
-      sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
-    return sum;
+  Value first;
+  for (const Digit &digit : plan.writers) {
+    Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       digitOf(digit.owner == Owner::Lane ? lowering.lane : lowering.warp, digit),
+                                       lowering.constant32(0));
+    first = first ? Value(arith::AndIOp::create(builder, loc, first, zero)) : zero;
   }
-
-  Value digitOf(Value number, const Digit &digit) {
-    Value quotient = builder.createOrFold<arith::DivUIOp>(loc, number, lowering.constant32(digit.weight));
-    return builder.createOrFold<arith::RemUIOp>(loc, quotient, lowering.constant32(digit.radix));
+  Value threadElement = elementOfThread();
+  if (lowering.clusterBlocks > 1)
+    return acrossCluster(scratch, partial.front(), slot);
+  auto write = [&] {
+    for (uint32_t reg = 0; reg < partial.size(); ++reg)
+      scratch.store(partial[reg], lowering.add(lowering.mulConstant(slot, perSlot),
+                                               lowering.addConstant(threadElement, elementOfRegister(reg))));
+  };
+  if (first)
+    lowering.emitIf(first, write);
+  else
+    write();
+  lowering.groupBarrier();
+  if (perSlot == 1 && plan.numSlots() <= lanesPerWarp)
+    return {sumOfSlots(scratch)};
+  Registers result;
+  for (uint32_t reg = 0; reg < partial.size(); ++reg) {
+    SmallVector<Value> parts;
+    for (uint32_t s = 0; s < plan.numSlots(); ++s)
+      parts.push_back(scratch.load(lowering.addConstant(threadElement, elementOfRegister(reg) + s * perSlot)));
+    // A tree of fixed shape: short chains, the same order in every thread.
+    for (; parts.size() > 1; parts.resize(parts.size() / 2))
+      for (size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = scalars.combine(op.getKind(), parts[i], parts[i + parts.size() / 2], element);
+    result.push_back(parts.front());
   }
+  return result;
+}
 
-  // Row-major index within the positions that the result covers.
-  Value elementOfThread() {
-    Value sum = lowering.constant32(0);
-    int64_t stride = 1;
-    for (unsigned d = plan.result.rank(); d-- > 0;) {
-      sum = lowering.add(sum, lowering.mulConstant(lowering.threadCoordinate(plan.result, d), stride));
-      stride *= plan.result.covered(d);
-    }
-    return sum;
+// One element: lane i of each warp writes its partial result to block i of the cluster; each lane then reads every
+// 32nd slot, and butterflies combine them. All lanes have the partial result.
+Registers ReductionEmitter::acrossCluster(SharedScratch &scratch, Value partial, Value slot) {
+  lowering.awaitCluster();
+  Value writes = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
+                                       lowering.constant32(lowering.clusterBlocks));
+  lowering.emitIf(writes, [&] { scratch.storeInCluster(partial, slot, lowering.lane); });
+  lowering.groupBarrier();
+  uint32_t slots = plan.numSlots(), lanes = std::min(slots, lanesPerWarp);
+  Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(lanes)), sum;
+  for (uint32_t first = 0; first < slots; first += lanes) {
+    Value part = scratch.load(lowering.addConstant(mine, first));
+    sum = sum ? scalars.combine(op.getKind(), sum, part, element) : part;
   }
+  for (uint32_t mask = 1; mask < lanes; mask *= 2)
+    sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
+  return {sum};
+}
 
-  int64_t elementOfRegister(uint32_t reg) {
-    int64_t sum = 0, stride = 1;
-    Coordinates offset = plan.result.registerOffset(reg);
-    for (unsigned d = plan.result.rank(); d-- > 0;) {
-      sum += offset[d] * stride;
-      stride *= plan.result.covered(d);
-    }
-    return sum;
+// One element: each lane reads one slot, and butterflies combine them.
+Value ReductionEmitter::sumOfSlots(SharedScratch &scratch) {
+  uint32_t slots = plan.numSlots();
+  Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(slots));
+  Value sum = scratch.load(mine);
+  for (uint32_t mask = 1; mask < slots; mask *= 2)
+    sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
+  return sum;
+}
+
+Value ReductionEmitter::digitOf(Value number, const Digit &digit) {
+  Value quotient = builder.createOrFold<arith::DivUIOp>(loc, number, lowering.constant32(digit.weight));
+  return builder.createOrFold<arith::RemUIOp>(loc, quotient, lowering.constant32(digit.radix));
+}
+
+// Row-major index within the positions that the result covers.
+Value ReductionEmitter::elementOfThread() {
+  Value sum = lowering.constant32(0);
+  int64_t stride = 1;
+  for (unsigned d = plan.result.rank(); d-- > 0;) {
+    sum = lowering.add(sum, lowering.mulConstant(lowering.threadCoordinate(plan.result, d), stride));
+    stride *= plan.result.covered(d);
   }
+  return sum;
+}
 
-  Lowering &lowering;
-  tile::ReduceOp op;
-  const ReductionPlan &plan;
-  OpBuilder &builder;
-  Location loc;
-  ScalarOps scalars;
-  const Layout &layout;
-  Type type;
-  Type element;
-  Value neutral;
-};
-
-} // namespace
+int64_t ReductionEmitter::elementOfRegister(uint32_t reg) {
+  int64_t sum = 0, stride = 1;
+  Coordinates offset = plan.result.registerOffset(reg);
+  for (unsigned d = plan.result.rank(); d-- > 0;) {
+    sum += offset[d] * stride;
+    stride *= plan.result.covered(d);
+  }
+  return sum;
+}
 
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
   std::optional<ReductionPlan> plan = planReduction(layoutOf(op.getInput()), op.getDim());
   if (!plan)
     return op.emitError("E0431: this reduction has no plan for its layout");
-  set(op.getResult(), Reduction(*this, op, *plan).run());
+  set(op.getResult(), ReductionEmitter(*this, op, *plan).run());
   return success();
 }

@@ -3,6 +3,7 @@
 
 #include "Lowering.h"
 #include "MathExpansion.h"
+#include "Rematerialize.h"
 #include "UnrollLoops.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -47,6 +48,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
     LLVM::GlobalOp::create(builder, module.getLoc(), bytes, /*isConstant=*/false, LLVM::Linkage::External,
                            "tilec_shared", Attribute(), tilegpu::bufferAlignment, /*addrSpace=*/3);
     for (tilegpu::KernelOp kernel : kernels) {
+      widenAgainAfterReductions(kernel);
       if (failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();
       kernel.erase();

@@ -76,10 +76,13 @@ Value Lowering::mulConstant(Value a, int64_t b) {
   return builder.createOrFold<arith::MulIOp>(location, a, a.getType().isIndex() ? constantIndex(b) : constant32(b));
 }
 
-Value Lowering::opaque(Value i32) {
+Value Lowering::opaque(Value i32, int64_t number) {
   Ptx::AssemblyOptions pure;
   pure.sideEffects = pure.memory = false;
-  return Ptx(builder, location).assembly("mov.b32 $0, $1;", {i32.getType()}, {i32}, pure)[0];
+  std::string text = "mov.b32 $0, $1;";
+  if (number)
+    text += " // " + std::to_string(number);
+  return Ptx(builder, location).assembly(text, {i32.getType()}, {i32}, pure)[0];
 }
 
 void Lowering::emitIf(Value condition, function_ref<void()> body) {
@@ -89,9 +92,19 @@ void Lowering::emitIf(Value condition, function_ref<void()> body) {
   body();
 }
 
+void Lowering::awaitCluster() {
+  if (clusterBlocks > 1 && !clusterRuns)
+    NVVM::ClusterWaitOp::create(builder, location, builder.getUnitAttr());
+  clusterRuns = true;
+}
+
 void Lowering::groupBarrier() {
   Ptx ptx(builder, location);
-  if (!inProcess)
+  if (clusterBlocks > 1) {
+    awaitCluster();
+    NVVM::ClusterArriveOp::create(builder, location, builder.getUnitAttr());
+    NVVM::ClusterWaitOp::create(builder, location, builder.getUnitAttr());
+  } else if (!inProcess)
     ptx.blockBarrier();
   else
     ptx.namedBarrier(addConstant(groupNumber, 1), groupThreads);
@@ -146,6 +159,11 @@ SharedTile Lowering::sharedTileOf(tilegpu::SmemType type) const {
 void Lowering::emitThreadNumbers() {
   Type i32 = builder.getI32Type();
   Value thread = NVVM::ThreadIdXOp::create(builder, location, i32);
+  if (clusterBlocks > 1) {
+    NVVM::ClusterArriveRelaxedOp::create(builder, location, builder.getUnitAttr());
+    Value block = NVVM::BlockInClusterIdXOp::create(builder, location, i32);
+    thread = add(thread, mulConstant(block, 32 * kernel.getWarps() / clusterBlocks));
+  }
   threadInGroup = thread;
   lane = builder.createOrFold<arith::RemUIOp>(location, thread, constant32(32));
   warp = builder.createOrFold<arith::DivUIOp>(location, thread, constant32(32));
@@ -232,6 +250,10 @@ LogicalResult Lowering::createFunction() {
     created->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(*registers));
   else
     created->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
+  if (clusterBlocks > 1)
+    created->setAttr("nvvm.cluster_dim", builder.getDenseI32ArrayAttr({static_cast<int32_t>(clusterBlocks), 1, 1}));
+  if (auto blocks = kernel.getPlan().getAs<IntegerAttr>("blocks"))
+    created->setAttr("tilec.blocks", blocks);
   return success();
 }
 
@@ -240,7 +262,10 @@ DictionaryAttr Lowering::launchAttribute() {
   for (auto process : kernel.getOps<tilegpu::ProcessOp>())
     threads += 32 * process.getWarps() * process.getReplicas();
   if (threads == 0)
-    threads = 32 * kernel.getWarps();
+    threads = 32 * kernel.getWarps() / clusterBlocks;
+  SmallVector<Attribute> grid(kernel.getGrid().begin(), kernel.getGrid().end());
+  if (clusterBlocks > 1)
+    grid[0] = builder.getArrayAttr({builder.getStringAttr("mul"), grid[0], builder.getI64IntegerAttr(clusterBlocks)});
   NamedAttrList launch;
   launch.set("kernel", kernel.getKernelAttr());
   launch.set("variant", builder.getStringAttr(kernel.getSymName()));
@@ -248,14 +273,16 @@ DictionaryAttr Lowering::launchAttribute() {
   if (Attribute cost = kernel->getAttr("tilec.cost"))
     launch.set("cost", cost);
   launch.set("stage", builder.getI64IntegerAttr(kernel.getStage()));
-  launch.set("grid", kernel.getGrid());
+  launch.set("grid", builder.getArrayAttr(grid));
   launch.set("block", builder.getI64IntegerAttr(threads));
-  launch.set("cluster", builder.getI64ArrayAttr({1, 1, 1}));
+  launch.set("cluster", builder.getI64ArrayAttr({clusterBlocks, 1, 1}));
   launch.set("shared", builder.getI64IntegerAttr(kernel.getSharedBytes().value_or(0)));
   return launch.getDictionary(kernel.getContext());
 }
 
 LogicalResult Lowering::run() {
+  if (auto cluster = kernel.getPlan().getAs<IntegerAttr>("cluster"))
+    clusterBlocks = cluster.getInt();
   if (failed(collectTensorMaps()) || failed(createFunction()))
     return failure();
   LLVM::LLVMFuncOp created = *function;
@@ -344,7 +371,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tilegpu::MmaWaitOp>([&](auto wait) { return lowerMmaWait(wait); })
       .Case<tilegpu::TurnTakeOp, tilegpu::TurnPassOp>([&](Operation *turn) { return lowerTurn(turn); })
       .Case<tilegpu::BlockIdOp>([&](tilegpu::BlockIdOp id) {
-        scalars[id.getResult()] = toIndex(NVVM::BlockIdXOp::create(builder, location, builder.getI32Type()));
+        Type i32 = builder.getI32Type();
+        Value number = clusterBlocks > 1 ? Value(NVVM::ClusterIdXOp::create(builder, location, i32))
+                                         : NVVM::BlockIdXOp::create(builder, location, i32);
+        scalars[id.getResult()] = toIndex(number);
         return success();
       })
       .Case<tilegpu::GridSizeOp>([&](tilegpu::GridSizeOp size) {

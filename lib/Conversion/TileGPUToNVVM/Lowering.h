@@ -91,7 +91,11 @@ public:
   int64_t groupThreads = 0;
   /// Inside a process, groups meet at named barriers; otherwise at the block's barrier.
   bool inProcess = false;
+  /// Blocks that share the group, whose threads are numbered through all of them (plan field `cluster`).
+  int64_t clusterBlocks = 1;
   void groupBarrier();
+  /// Waits, once, until all blocks of the cluster run. Not inside of regions.
+  void awaitCluster();
   /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.
   void addressBuffers();
 
@@ -118,8 +122,9 @@ public:
   mlir::Value addConstant(mlir::Value a, int64_t b);
   mlir::Value mulConstant(mlir::Value a, int64_t b);
   /// The same i32, of which the optimiser knows nothing: comparisons with it stay comparisons of 32 bits with constants
-  /// instead of going back to the 64-bit values it was clamped from.
-  mlir::Value opaque(mlir::Value i32);
+  /// instead of going back to the 64-bit values it was clamped from. Copies of one value with different numbers are
+  /// different values to it.
+  mlir::Value opaque(mlir::Value i32, int64_t number = 0);
   /// Runs `body` under a condition, without results.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   /// The scalar type that holds one register of an element type: i8 for f8, f32 for tf32, else itself.
@@ -202,6 +207,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> argumentValues;
   mlir::Location location = mlir::UnknownLoc::get(kernel.getContext());
   mlir::Value sharedBase;
+  bool clusterRuns = false;
 };
 
 } // namespace tilec

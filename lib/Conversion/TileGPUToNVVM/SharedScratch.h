@@ -14,6 +14,8 @@ public:
   /// `element` is an i32 number of an element.
   void store(mlir::Value value, mlir::Value element);
   mlir::Value load(mlir::Value element);
+  /// The same element of the scratch of another block of the cluster (i32 rank). Types of 16, 32 and 64 bits.
+  void storeInCluster(mlir::Value value, mlir::Value element, mlir::Value block);
 
   /// Vectors of consecutive elements at an i32 byte offset.
   void storeAt(mlir::ValueRange values, mlir::Value byteOffset);

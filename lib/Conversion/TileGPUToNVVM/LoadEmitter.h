@@ -1,0 +1,40 @@
+// LoadEmitter: a tile.load, all at once or some registers at a time.
+#ifndef TILEC_CONVERSION_TILEGPUTONVVM_LOADEMITTER_H
+#define TILEC_CONVERSION_TILEGPUTONVVM_LOADEMITTER_H
+
+#include "MemoryAccess.h"
+
+namespace tilec {
+
+class LoadEmitter {
+public:
+  /// Emits addresses and conditions.
+  LoadEmitter(Lowering &lowering, tile::LoadOp op);
+
+  /// Emits the accesses whose first register is in [begin, end).
+  void emit(size_t begin, size_t end);
+
+  /// One value for each register; those not emitted are null.
+  llvm::ArrayRef<mlir::Value> results() const { return values; }
+
+private:
+  void emit(const VectorAccess &vector);
+  mlir::Value load(const VectorAccess &vector, mlir::Type type);
+  mlir::Value fill(const VectorAccess &vector, mlir::Type type);
+  mlir::Value fromMemory(mlir::Value value);
+
+  Lowering &lowering;
+  tile::LoadOp op;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  mlir::Type element, memory;
+  llvm::ArrayRef<mlir::Value> otherwise;
+  bool readOnly;
+  mlir::Value policy;
+  llvm::SmallVector<VectorAccess, 0> accesses;
+  Registers values;
+};
+
+} // namespace tilec
+
+#endif // TILEC_CONVERSION_TILEGPUTONVVM_LOADEMITTER_H

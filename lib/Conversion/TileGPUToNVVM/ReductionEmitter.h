@@ -1,0 +1,60 @@
+// ReductionEmitter: a tile.reduce, whose input comes all at once or some registers at a time.
+#ifndef TILEC_CONVERSION_TILEGPUTONVVM_REDUCTIONEMITTER_H
+#define TILEC_CONVERSION_TILEGPUTONVVM_REDUCTIONEMITTER_H
+
+#include "ScalarOps.h"
+#include "SharedScratch.h"
+
+#include "tilec/Layout/ReductionPlan.h"
+
+namespace tilec {
+
+class ReductionEmitter {
+public:
+  /// Emits what the masks of absent positions need.
+  ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const ReductionPlan &plan);
+
+  /// The reduction of the input's registers, all lowered; one value for each register of the result.
+  Registers run();
+
+  /// Whether the input may come in the order of its registers instead: one result, in the same order of its addends.
+  static bool takesRegistersInOrder(tile::ReduceOp op, const ReductionPlan &plan);
+  /// Takes registers [begin, end) of the input, after those before them.
+  void add(llvm::ArrayRef<mlir::Value> input, size_t begin, size_t end);
+  /// The result after all registers.
+  Registers finish();
+
+private:
+  mlir::Value masked(mlir::Value value, uint32_t reg);
+  int64_t presentTogether(unsigned dim, int64_t extent);
+  mlir::Value presentCount(unsigned dim, int64_t extent);
+  mlir::Value combined(llvm::SmallVectorImpl<mlir::Value> &chains);
+  void addTo(llvm::SmallVectorImpl<mlir::Value> &chains, size_t number, mlir::Value value);
+  Registers acrossThreads(Registers partial);
+  mlir::Value shuffle(mlir::Value value, uint32_t mask);
+  Registers acrossWarps(const Registers &partial);
+  Registers acrossCluster(SharedScratch &scratch, mlir::Value partial, mlir::Value slot);
+  mlir::Value sumOfSlots(SharedScratch &scratch);
+  mlir::Value digitOf(mlir::Value number, const Digit &digit);
+  mlir::Value elementOfThread();
+  int64_t elementOfRegister(uint32_t reg);
+
+  Lowering &lowering;
+  tile::ReduceOp op;
+  ReductionPlan plan;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  ScalarOps scalars;
+  const Layout &layout;
+  mlir::Type element, type;
+  mlir::Value neutral;
+  /// i32: registers at offsets below it are present; null if all are.
+  mlir::Value threshold;
+  int64_t granule = 1;
+  /// Of registers that come in order.
+  llvm::SmallVector<mlir::Value, 4> chains;
+};
+
+} // namespace tilec
+
+#endif // TILEC_CONVERSION_TILEGPUTONVVM_REDUCTIONEMITTER_H

@@ -1,0 +1,100 @@
+// Widens loaded elements again after a reduction instead of keeping them wide across its barrier.
+#include "Rematerialize.h"
+
+#include "Lowering.h"
+#include "mlir/IR/IRMapping.h"
+#include "tilec/Layout/ReductionPlan.h"
+
+using namespace mlir;
+using namespace tilec;
+
+// Arithmetic that may be done again beside the conversion: one operation, the centring of a row.
+static constexpr unsigned maxSteps = 1;
+
+static bool isNarrow(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() <= 16;
+}
+
+static bool isWidening(Operation *op) {
+  return isa_and_nonnull<arith::ExtFOp>(op) && isNarrow(op->getOperand(0)) &&
+         op->getOperand(0).getDefiningOp<tile::LoadOp>();
+}
+
+// A constant or the same scalar in every element: no registers of its own.
+static bool isUniform(Value value) {
+  if (auto broadcast = value.getDefiningOp<tile::BroadcastOp>())
+    return !Lowering::isTile(broadcast.getInput());
+  return value.getDefiningOp<arith::ConstantOp>();
+}
+
+// The widening conversion at the root of a value that is cheap to compute again, or null.
+static Operation *cheapRoot(Value value, unsigned steps = maxSteps) {
+  Operation *op = value.getDefiningOp();
+  if (isWidening(op))
+    return op;
+  if (steps == 0 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+    return nullptr;
+  for (unsigned i : {0u, 1u})
+    if (isUniform(op->getOperand(1 - i)))
+      return cheapRoot(op->getOperand(i), steps - 1);
+  return nullptr;
+}
+
+static Value cloneChain(OpBuilder &builder, Value value, int64_t number) {
+  Operation *op = value.getDefiningOp();
+  IRMapping mapping;
+  if (isWidening(op)) {
+    Operation *clone = builder.clone(*op);
+    clone->setAttr(widenedAgain, builder.getI64IntegerAttr(number));
+    return clone->getResult(0);
+  }
+  for (Value operand : op->getOperands())
+    if (!isUniform(operand))
+      mapping.map(operand, cloneChain(builder, operand, number));
+  return builder.clone(*op, mapping)->getResult(0);
+}
+
+// Cheap wide values of `block` before the reduction that operations after it use.
+static SmallVector<Value> valuesAcross(tile::ReduceOp reduce) {
+  SmallVector<Value> values;
+  for (Operation &op : *reduce->getBlock()) {
+    if (&op == reduce)
+      break;
+    if (op.getNumResults() != 1 || !Lowering::isTile(op.getResult(0)) || !cheapRoot(op.getResult(0)))
+      continue;
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return user->getBlock() == reduce->getBlock() && reduce->isBeforeInBlock(user);
+        }))
+      values.push_back(op.getResult(0));
+  }
+  return values;
+}
+
+void tilec::widenAgainAfterReductions(tilegpu::KernelOp kernel) {
+  int64_t number = 0;
+  kernel.walk([&](tile::ReduceOp reduce) {
+    if (!Lowering::isTile(reduce.getInput()))
+      return;
+    std::optional<ReductionPlan> plan = planReduction(Lowering::layoutOf(reduce.getInput()), reduce.getDim());
+    if (!plan || plan->warps.empty())
+      return;
+    for (Value value : valuesAcross(reduce)) {
+      Operation *first = nullptr;
+      for (Operation *user : value.getUsers())
+        if (user->getBlock() == reduce->getBlock() && reduce->isBeforeInBlock(user) &&
+            (!first || user->isBeforeInBlock(first)))
+          first = user;
+      OpBuilder builder(first);
+      Value again = cloneChain(builder, value, ++number);
+      value.replaceUsesWithIf(again, [&](OpOperand &use) {
+        return use.getOwner()->getBlock() == reduce->getBlock() && reduce->isBeforeInBlock(use.getOwner()) &&
+               use.getOwner() != again.getDefiningOp();
+      });
+    }
+  });
+  kernel.walk([](Operation *op) {
+    if (isWidening(op) && op->use_empty())
+      op->erase();
+  });
+}
