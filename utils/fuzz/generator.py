@@ -65,13 +65,19 @@ class Generator(Expressions):
         for name in dims[:self.rng.randint(1, min(2, len(dims)))]:
             loops.append(self.parallel_binding(name))
         if self.annotations and self.rng.random() < 0.4:
-            self.emit("@warps(%d)" % self.rng.choice((1, 2, 4, 8, 16, 32)))
+            self.emit("@warps(%d)" % self.rng.choice(self.warps()))
         self.emit("parallel " + ", ".join(text for text, _ in loops) + " {")
         body = self.block(self.rng.randint(2, 6), top=True)
         self.emit("}")
         for _, bind in reversed(loops):
             body = bind(body)
         return body
+
+    def warps(self):
+        """Numbers of warps that give a thread at most four elements of the tiles, which other axes multiply: ptxas takes
+        minutes for thousands of values a thread."""
+        elements = int(np.prod([a.extent for a in self.axes.values()], dtype=np.int64))
+        return [w for w in (1, 2, 4, 8, 16, 32) if elements <= 128 * w] or [32]
 
     def parallel_binding(self, dimension):
         if self.rng.random() < 0.25:
