@@ -73,6 +73,14 @@ static std::string describePlace(const Site &site) {
   return text;
 }
 
+std::string Report::exemptionText(const PtxModule &module) const {
+  std::string text;
+  for (const auto &[exemption, count] : exemptions)
+    text += describe(exemption.second, module) + ": exempt by " + exemption.first + ", " + std::to_string(count) +
+            (count == 1 ? " time\n" : " times\n");
+  return text;
+}
+
 std::string Report::text(const PtxModule &module) const {
   std::string text;
   llvm::raw_string_ostream out(text);

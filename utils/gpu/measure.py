@@ -174,14 +174,75 @@ def column_sum(m, n):
     return copied("column_sum", f"f32 {m}x{n}", dict(X=x, S=own), own, x.double().sum(0).float(), 4 * m * n)
 
 
+def empty(*shape, dtype=torch.bfloat16):
+    return torch.empty(*shape, device="cuda", dtype=dtype)
+
+
+def norm_backward(family, m, n):
+    dy, x, gain, layer = normal(m, n), normal(m, n), normal(n), family.startswith("layer")
+    mean = x.float().mean(1) * layer
+    scale = torch.rsqrt(((x.float() - mean[:, None]) ** 2).mean(1) + 1e-5)
+    h, d = (x.float() - mean[:, None]) * scale[:, None], dy.float()
+    arguments = dict(DY=dy, X=x, Rs=scale, **(dict(Mu=mean) if layer else {}))
+    if family.endswith("weights"):
+        own = empty(n, dtype=torch.float32)
+        arguments.update(DG=own, **(dict(DB=torch.empty_like(own)) if layer else {}))
+        return copied(family, f"bf16 {m}x{n}", arguments, own, (d * h).sum(0), 4 * m * n)
+    own, g = torch.empty_like(x), d * gain.float()
+    reference = scale[:, None] * (g - g.mean(1, keepdim=True) * layer - h * (g * h).mean(1, keepdim=True))
+    return copied(family, f"bf16 {m}x{n}", dict(arguments, G=gain, DX=own), own, reference, 6 * m * n)
+
+
+def cross_entropy(m, v, backward):
+    x, target = normal(m, v), torch.randint(0, v, (m,), device="cuda", dtype=torch.int32)
+    total = torch.logsumexp(x.float(), 1)
+    if not backward:
+        own, lse = empty(m, dtype=torch.float32), empty(m, dtype=torch.float32)
+        reference = total - x.float().gather(1, target.long()[:, None])[:, 0]
+        return copied("cross_entropy", f"bf16 {m}x{v}", dict(X=x, Target=target, Loss=own, Lse=lse), own, reference,
+                      2 * m * v)
+    own, reference = torch.empty_like(x), torch.exp(x.float() - total[:, None])
+    reference[torch.arange(m), target.long()] -= 1
+    return copied("cross_entropy_backward", f"bf16 {m}x{v}", dict(X=x, Target=target, Lse=total, scale=1.0, DX=own), own,
+                  reference, 4 * m * v)
+
+
+def rotary(t, heads, size):
+    x, own, half = normal(t, heads, size), empty(t, heads, size), size // 2
+    c, s = torch.randn(t, half, device="cuda"), torch.randn(t, half, device="cuda")
+    a, b, cosine, sine = x[..., :half].float(), x[..., half:].float(), c[:, None], s[:, None]
+    reference = torch.cat([a * cosine - b * sine, a * sine + b * cosine], 2)
+    return copied("rotary", f"bf16 {t}x{heads}x{size}", dict(X=x, C=c, S=s, Y=own), own, reference, 4 * x.numel())
+
+
+def silu_mul(m, n):
+    x, own = normal(m, 2 * n), empty(m, n)
+    reference = F.silu(x[:, :n].float()) * x[:, n:].float()
+    return copied("silu_mul", f"bf16 {m}x{n}", dict(X=x, Y=own), own, reference, 6 * m * n)
+
+
+def quantise(m, n):
+    x, codes, own = normal(m, n), empty(m, n, dtype=torch.uint8), empty(m, dtype=torch.float32)
+    return copied("quantise", f"bf16 {m}x{n}", dict(X=x, Y=codes, Scale=own), own, x.float().abs().amax(1) / 448, 3 * m * n)
+
+
 PROBLEMS = [lambda: gemm(8192, 8192, 8192), lambda: gemm(4095, 4097, 4104),
             lambda: attention(4, 16, 4096, 128, False), lambda: attention(4, 16, 4096, 128, True),
             *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm", "layer_norm")
-              for m, n in ((8192, 8192), (32768, 4096), (131072, 512), (65536, 300))),
+              for m, n in ((8192, 8192), (32768, 4096), (131072, 512), (65536, 300), (8192, 8191))),
+            *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm")
+              for m, n in ((4096, 16384), (4096, 32768))),
             *(lambda family=family, m=m, n=n: rows(family, m, n)
               for family in ("softmax_stream", "rms_norm_stream", "layer_norm_stream")
               for m, n in ((8192, 8192), (4096, 32768))),
-            lambda: chain(8192, 8192), lambda: transpose(8192, 8192), lambda: column_sum(8192, 16384)]
+            lambda: rows("softmax_stream", 4096, 151936), lambda: chain(8192, 8192), lambda: transpose(8192, 8192),
+            lambda: column_sum(8192, 16384),
+            *(lambda family=family: norm_backward(family, 8192, 8192)
+              for family in ("rms_norm_backward", "layer_norm_backward", "rms_norm_backward_weights",
+                             "layer_norm_backward_weights")),
+            lambda: cross_entropy(4096, 32768, False), lambda: cross_entropy(4096, 151936, False),
+            lambda: cross_entropy(4096, 32768, True), lambda: rotary(16384, 32, 128), lambda: silu_mul(8192, 8192),
+            lambda: quantise(8192, 8192)]
 
 
 def checked(driver, build, problem):

@@ -105,7 +105,27 @@ def bulk_probe(store, reduction=None, kind=None):
                  declarations=SHARED)
 
 
+def mbarrier_probe():
+    """One thread arrives and waits; what it sees at each step is a word of the output."""
+    steps = ["mbarrier.arrive.shared::cta.b64 %st, [%m]; mbarrier.pending_count.b64 %v, %st;",
+             "mbarrier.arrive.shared::cta.b64 %st, [%m], 2; mbarrier.pending_count.b64 %v, %st;",
+             "mbarrier.test_wait.shared::cta.b64 %z, [%m], %st; selp.u32 %v, 1, 0, %z;",
+             "mbarrier.test_wait.parity.shared::cta.b64 %z, [%m], 1; selp.u32 %v, 1, 0, %z;",
+             "mbarrier.arrive_drop.shared::cta.b64 %st, [%m]; mbarrier.pending_count.b64 %v, %st;",
+             "mbarrier.arrive.noComplete.shared::cta.b64 %st, [%m], 1; mbarrier.pending_count.b64 %v, %st;",
+             "mbarrier.arrive.shared::cta.b64 %st, [%m]; mbarrier.pending_count.b64 %v, %st;",
+             "mbarrier.test_wait.shared::cta.b64 %z, [%m], %st; selp.u32 %v, 1, 0, %z;",
+             "mbarrier.test_wait.parity.shared::cta.b64 %z, [%m], 0; selp.u32 %v, 1, 0, %z;",
+             "mbarrier.arrive.shared::cta.b64 %st, [%m]; mbarrier.pending_count.b64 %v, %st;"]
+    lines = [START, ".reg .b32 %m, %v; .reg .b64 %st; .reg .pred %z; setp.ne.u32 %z, %tid_, 0; @%z ret; mov.u32 %m, memory;",
+             "ld.param.u64 %out, [D]; mbarrier.init.shared::cta.b64 [%m], 6;"]
+    lines += [f"{step} st.global.u32 [%out+{4 * i}], %v;" for i, step in enumerate(steps)] + ["ret;"]
+    return Probe("memory", "mbarrier.arrive, pending_count, test_wait", "\n".join(lines), {}, ("u32", len(steps)), "words", shared=64,
+                 declarations=SHARED)
+
+
 def memory_probes():
+    yield mbarrier_probe()
     for space in ("global", "shared"):
         for operation, kind in ATOMICS:
             # ptxas 13.0 makes an addition of the lower half alone of packed ones in shared memory

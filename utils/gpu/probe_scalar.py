@@ -222,10 +222,27 @@ def conversion_forms():
             yield Form("convert", f"cvt.rn{relu}.f16x2.{d} $d, $a;", "f16x2", d)
 
 
+def load_forms():
+    """Loads into wider registers, and vectors; %p is where operand a lies."""
+    for t in ("u8", "s8", "b8", "u16", "s16", "b16", "u32", "s32", "b32"):
+        for wide in ("u16", "u32", "u64"):
+            if int(wide[1:]) >= int(t[1:]):
+                yield Form("memory", f"ld.global.{t} $d, [%p];", wide, "u64", name=f"ld.global.{t} into {wide[1:]} bits")
+    for how in ("nc", "relaxed.gpu", "acquire.gpu", "volatile"):
+        where = f"{how}.global" if how != "nc" else "global.nc"
+        for t in ("u16", "u32", "u64", "f32", "f64"):
+            yield Form("memory", f"ld.{where}.{t} $d, [%p];", t if t[0] == "u" else "u" + t[1:], "u64")
+    for count, t in ((2, "u8"), (4, "u8"), (2, "s16"), (4, "s16"), (2, "u32")):
+        names = [f"%q{i}" for i in range(count)]
+        sum_ = " ".join(f"shl.b32 $d, $d, 5; xor.b32 $d, $d, {n};" for n in names)
+        yield Form("memory", f".reg .b32 {', '.join(names)}; ld.global.v{count}.{t} {{{', '.join(names)}}}, [%p]; mov.b32 $d, 0; {sum_}",
+                   "u32", "u64", name=f"ld.global.v{count}.{t}")
+
+
 def forms():
     """All of them, each text once."""
     seen = set()
-    for group in (integer_forms, bit_forms, float_forms, approximate_forms, half_forms, conversion_forms):
+    for group in (integer_forms, bit_forms, float_forms, approximate_forms, half_forms, conversion_forms, load_forms):
         for form in group():
             if form.text not in seen:
                 seen.add(form.text)

@@ -102,6 +102,8 @@ public:
   /// instruction.
   void exempt(const char *rule, const Instruction *instruction) { ++exemptions[{rule, instruction}]; }
   std::map<std::pair<std::string, const Instruction *>, uint64_t> exemptions;
+  /// "ptx:12 (gemm.tile:7): exempt by equal-strong-stores, 64 times", a line each.
+  std::string exemptionText(const PtxModule &module) const;
 
   std::map<const Instruction *, LineCounts> counts;
   uint64_t instructions = 0;

@@ -11,13 +11,8 @@ struct GridResult {
   std::vector<uint32_t> flags;
 };
 
-// All blocks count at flags[0] and wait until all have come.
-GridResult meet(unsigned blocks, const Options &options) {
-  const char *ptx =
-      ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 flags)\n.reqntid 32\n{\n"
-      ".reg .b32 %t, %n, %v;\n.reg .b64 %f;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nsetp.ne.u32 %p, %t, 0;\n"
-      "@%p ret;\nmov.u32 %n, %nctaid.x;\nld.param.u64 %f, [flags];\nred.release.gpu.global.add.u32 [%f], 1;\n"
-      "SPIN: ld.acquire.gpu.global.u32 %v, [%f];\nsetp.lt.u32 %p, %v, %n;\n@%p bra SPIN;\nret;\n}\n";
+// Runs kernel `k` of one array of 4 numbers.
+GridResult runGrid(const char *ptx, unsigned blocks, unsigned cluster, const Options &options) {
   GridResult result;
   auto module = Module::parse(ptx);
   if (!module) {
@@ -32,6 +27,7 @@ GridResult meet(unsigned blocks, const Options &options) {
   launch.kernel = "k";
   launch.grid = {blocks, 1, 1};
   launch.block = {32, 1, 1};
+  launch.cluster = {cluster, 1, 1};
   launch.parameters.resize(sizeof(address));
   std::memcpy(launch.parameters.data(), &address, sizeof(address));
   auto report = (*module)->run(device, launch, options);
@@ -42,6 +38,16 @@ GridResult meet(unsigned blocks, const Options &options) {
   device.memory.copyOut(result.flags.data(), address, 16);
   result.faults = report->text((*module)->ptx());
   return result;
+}
+
+// All blocks count at flags[0] and wait until all have come.
+GridResult meet(unsigned blocks, const Options &options) {
+  const char *ptx =
+      ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 flags)\n.reqntid 32\n{\n"
+      ".reg .b32 %t, %n, %v;\n.reg .b64 %f;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nsetp.ne.u32 %p, %t, 0;\n"
+      "@%p ret;\nmov.u32 %n, %nctaid.x;\nld.param.u64 %f, [flags];\nred.release.gpu.global.add.u32 [%f], 1;\n"
+      "SPIN: ld.acquire.gpu.global.u32 %v, [%f];\nsetp.lt.u32 %p, %v, %n;\n@%p bra SPIN;\nret;\n}\n";
+  return runGrid(ptx, blocks, 1, options);
 }
 } // namespace
 
@@ -67,4 +73,18 @@ TEST(Grid, MoreBlocksThanRunAtOnce) {
   EXPECT_NE(result.faults.find("reads 4"), std::string::npos) << result.faults;
   EXPECT_NE(result.faults.find("2 blocks have not begun, since at most 4 run at once"), std::string::npos)
       << result.faults;
+}
+
+// Special registers are filled while the cluster is being built.
+TEST(Grid, PlacesInClusters) {
+  const char *ptx =
+      ".version 8.6\n.target sm_90a\n.address_size 64\n.visible .entry k(.param .u64 flags)\n.reqntid 32\n{\n"
+      ".reg .b32 %t, %a, %b;\n.reg .b64 %f;\n.reg .pred %p;\nmov.u32 %t, %tid.x;\nsetp.ne.u32 %p, %t, 0;\n"
+      "@%p ret;\nmov.u32 %a, %ctaid.x;\nld.param.u64 %f, [flags];\nmad.wide.u32 %f, %a, 4, %f;\n"
+      "mov.u32 %a, %cluster_nctarank;\nmov.u32 %b, %cluster_ctarank;\nmad.lo.u32 %a, %a, 10, %b;\n"
+      "mov.u32 %b, %nclusterid.x;\nmad.lo.u32 %a, %a, 10, %b;\nmov.u32 %b, %clusterid.x;\n"
+      "mad.lo.u32 %a, %a, 10, %b;\nst.global.u32 [%f], %a;\nret;\n}\n";
+  GridResult result = runGrid(ptx, 4, 2, {});
+  EXPECT_EQ(result.error + result.faults, "");
+  EXPECT_EQ(result.flags, (std::vector<uint32_t>{2020, 2120, 2021, 2121}));
 }
