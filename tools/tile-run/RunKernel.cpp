@@ -183,10 +183,13 @@ void Run::describe(const LaunchPlan &plan, double seconds) {
            << " threads, " << launch.shared << " bytes of dynamic shared memory\n";
   if (plan.launches.empty())
     note() << plan.variant << ": nothing to launch, every output is empty\n";
-  if (simulated)
-    note() << format("simulated in %.2f s, no faults\n", seconds);
-  else
+  if (!simulated) {
     note() << "ran on " << gpu->name() << "\n";
+    return;
+  }
+  note() << format("simulated in %.2f s, no faults\n", seconds);
+  for (const simulator::Report &report : simulated->reports)
+    note() << report.exemptionText(simulated->ptx());
 }
 
 int Run::runOnce(Session &session, const Arguments &arguments, uint64_t seed) {
