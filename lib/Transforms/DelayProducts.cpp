@@ -2,6 +2,7 @@
 #include "LoopProducts.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Transforms/AffineIndex.h"
 #include "tilec/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -224,6 +225,10 @@ private:
     cloneStage0(builder, now, /*latePart=*/false);
     Value previous = arith::SubIOp::create(builder, loc, copy.getInductionVar(), loop.getStep());
     cloneStage1(builder, before, previous, ValueRange(copy.getRegionIterArgs()).drop_front(early.size()));
+    // Only the last iteration's tile may be ragged, and its stage 1 stands behind the loop.
+    for (Operation &op : body)
+      if (auto tail = dyn_cast<tilegpu::ZeroTailOp>(op); tail && isWholeBeforeLast(tail))
+        before.lookup(&op)->erase();
     for (auto [i, argument] : llvm::enumerate(loop.getRegionIterArgs()))
       if (lateArguments.contains(argument))
         now.map(argument, before.lookup(loop.getYieldedValues()[i]));
@@ -233,6 +238,26 @@ private:
       yielded.push_back(now.lookupOrDefault(loop.getYieldedValues()[i]));
     llvm::append_range(yielded, mapped(carried.getArrayRef(), now));
     scf::YieldOp::create(builder, loc, yielded);
+  }
+
+  // first = min(j * extent + extent, limit) - j * extent in a loop of ceil(limit / extent) iterations.
+  bool isWholeBeforeLast(tilegpu::ZeroTailOp tail) {
+    auto count = loop.getUpperBound().getDefiningOp<arith::CeilDivSIOp>();
+    auto difference = tail.getFirst().getDefiningOp<arith::SubIOp>();
+    auto min = difference ? difference.getLhs().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
+    APInt extent;
+    if (!count || !min || !matchPattern(count.getRhs(), m_ConstantInt(&extent)) || !delayed.contains(tail))
+      return false;
+    LinearSum start = linearSum(difference.getRhs());
+    bool steps = start.constant == 0 && start.terms.size() == 1 && start.terms[0].first == loop.getInductionVar() &&
+                 start.terms[0].second == extent.getSExtValue();
+    for (auto [end, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
+      LinearSum width = linearSum(end);
+      width.add(start, -1);
+      if (steps && width.terms.empty() && width.constant == extent.getSExtValue() && limit == count.getLhs())
+        return true;
+    }
+    return false;
   }
 
   scf::ForOp loop;

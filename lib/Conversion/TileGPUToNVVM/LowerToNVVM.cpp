@@ -4,6 +4,7 @@
 #include "Lowering.h"
 #include "MathExpansion.h"
 #include "Rematerialize.h"
+#include "SharedDivisions.h"
 #include "UnrollLoops.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -78,6 +79,7 @@ std::unique_ptr<Pass> tilec::createLowerToNVVMPass() { return std::make_unique<L
 void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
   passes.addPass(createUnrollLoopsPass());
   passes.addPass(createCSEPass());
+  passes.addPass(createShareDivisorsPass());
   passes.addPass(createExpandMathPass());
   passes.addPass(std::make_unique<ExpandDivisionsPass>());
   passes.addPass(createSCFToControlFlowPass());
@@ -92,6 +94,7 @@ void tilec::addLowerToLLVMPasses(OpPassManager &passes) {
 void tilec::registerConversionPasses() {
   PassRegistration<LowerToNVVMPass>();
   registerPass([] { return createExpandMathPass(); });
+  registerPass([] { return createShareDivisorsPass(); });
   PassRegistration<ExpandDivisionsPass>();
   registerPass([] { return createUnrollLoopsPass(); });
   PassPipelineRegistration<>("lower-to-llvm", "from scalar operations to the LLVM and NVVM dialects",
