@@ -1,9 +1,11 @@
 // Reads and writes .npy files: a magic string, a version, the length of a header that is a Python dictionary, the data.
 #include "tilec/Interpreter/Npy.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
+#include <algorithm>
 
 using namespace llvm;
 using namespace tilec::interpreter;
@@ -42,6 +44,19 @@ static void makeRowMajor(NpyArray &array) {
   }
 }
 
+// The shape of a damaged file may be larger than any memory.
+static bool fits(const NpyArray &array, size_t bytes) {
+  size_t limit = bytes / static_cast<size_t>(array.itemSize()), count = 1;
+  if (is_contained(array.shape, 0))
+    return true;
+  for (int64_t extent : array.shape) {
+    if (static_cast<size_t>(extent) > limit / count)
+      return false;
+    count *= static_cast<size_t>(extent);
+  }
+  return count <= limit;
+}
+
 Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   auto file = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!file)
@@ -55,9 +70,9 @@ Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   StringRef header = data.substr(8 + lengthBytes, length), body = data.substr(8 + lengthBytes + length);
 
   StringRef type = field(header, "descr").drop_front().take_until([](char c) { return c == '\''; });
-  if (type.size() < 3 || type.front() == '>' || !StringRef("fiub").contains(type[1]) ||
-      !all_of(type.drop_front(2), isDigit))
-    return fault(path, "has the unsupported type `" + type + "`");
+  static constexpr StringLiteral known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
+  if (!is_contained(known, type.drop_front()))
+    return fault(path, "has elements of the type `" + type + "`; the types are numpy's float16 to float64, integers and bool");
   NpyArray array;
   array.type = type.drop_front().str();
   StringRef shape = field(header, "shape").drop_front().take_until([](char c) { return c == ')'; });
@@ -71,9 +86,12 @@ Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
       return fault(path, "has a malformed shape");
     array.shape.push_back(extent);
   }
-  if (static_cast<int64_t>(body.size()) < array.size() * array.itemSize())
+  if (!fits(array, body.size()))
     return fault(path, "is shorter than its shape says");
   array.bytes.assign(body.begin(), body.begin() + array.size() * array.itemSize());
+  if (type.front() == '>')
+    for (auto item = array.bytes.begin(); item != array.bytes.end(); item += array.itemSize())
+      std::reverse(item, item + array.itemSize());
   if (field(header, "fortran_order").starts_with("True"))
     makeRowMajor(array);
   return array;
@@ -94,7 +112,9 @@ Error tilec::interpreter::writeNpy(StringRef path, const NpyArray &array) {
     os.write(reinterpret_cast<const char *>(array.bytes.data()), array.bytes.size());
     return Error::success();
   };
-  if (Error error = writeToOutput(path, write))
-    return fault(path, toString(std::move(error)));
+  if (Error error = writeToOutput(path, write)) {
+    std::string reason = toString(std::move(error));
+    return fault(path, StringRef(reason).rsplit("': ").second.empty() ? reason : StringRef(reason).rsplit("': ").second);
+  }
   return Error::success();
 }

@@ -4,6 +4,7 @@
 #include "tilec/Runner/Launcher.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -29,7 +30,7 @@ private:
   Error checkNames() const;
   Error bindNumber(StringRef name, StringRef text);
   Error bindTensor(const json::Object &argument);
-  Error readContents(TensorBinding &tensor, const TensorSource &source);
+  Error readContents(const json::Object &argument, TensorBinding &tensor, const TensorSource &source);
   void solveShape(const json::Object &argument, ArrayRef<int64_t> shape);
   Error finish(const json::Object &argument, TensorBinding &tensor);
   void makeContents(TensorBinding &tensor);
@@ -79,8 +80,12 @@ Error Binder::checkNames() const {
                              "`; it has " + join(known, ", "));
   };
   Error error = Error::success();
-  for (const auto &[name, value] : options.values)
+  StringSet<> seen;
+  for (const auto &[name, value] : options.values) {
     error = joinErrors(std::move(error), check(name));
+    if (!seen.insert(name).second)
+      error = joinErrors(std::move(error), createStringError("`" + name + "` is given twice"));
+  }
   for (const auto *lists : {&options.strides, &options.shapes})
     for (const auto &[name, list] : *lists)
       error = joinErrors(std::move(error), check(name));
@@ -132,13 +137,29 @@ void Binder::solveShape(const json::Object &argument, ArrayRef<int64_t> shape) {
       values.names.try_emplace(name->str(), extent);
 }
 
-Error Binder::readContents(TensorBinding &tensor, const TensorSource &source) {
+// "f32[M, N]"
+static std::string declarationText(const json::Object &argument) {
+  std::string text = argument.getString("type").value_or("").str() + "[";
+  const json::Array *shape = argument.getArray("shape");
+  ListSeparator comma;
+  for (const json::Value &extent : shape ? *shape : json::Array()) {
+    text += StringRef(comma);
+    text += expressionText(extent);
+  }
+  return text + "]";
+}
+
+Error Binder::readContents(const json::Object &argument, TensorBinding &tensor, const TensorSource &source) {
   Expected<tilec::interpreter::NpyArray> array = tilec::interpreter::readNpy(source.path);
   if (!array)
     return array.takeError();
   Expected<HostTensor> contents = convertArray(*tensor.type, *array);
   if (!contents)
     return createStringError("`" + source.path + "` for `" + tensor.name + "`: " + toString(contents.takeError()));
+  size_t rank = argument.getArray("shape") ? argument.getArray("shape")->size() : 0;
+  if (contents->shape.size() != rank)
+    return createStringError("`" + source.path + "` has " + Twine(contents->shape.size()) + " dimensions, and `" +
+                             tensor.name + "` is " + declarationText(argument));
   tensor.shape = contents->shape;
   tensor.contents = std::move(*contents);
   return Error::success();
@@ -161,7 +182,7 @@ Error Binder::bindTensor(const json::Object &argument) {
   if (!source)
     return createStringError("`" + tensor.name + "`: " + toString(source.takeError()));
   if (source->kind == TensorSource::File)
-    if (Error error = readContents(tensor, *source))
+    if (Error error = readContents(argument, tensor, *source))
       return error;
   auto shape = options.shapes.find(tensor.name);
   if (tensor.shape.empty() && shape != options.shapes.end())

@@ -47,6 +47,8 @@ Expected<TensorSource> tilec::runner::parseTensorSource(StringRef text) {
     source.path = text.str();
     return source;
   }
+  if (text.ends_with(".npz"))
+    return createStringError("`" + text + "` is an archive of arrays; save one with numpy.save as .npy");
   StringRef name;
   SmallVector<StringRef, 4> arguments;
   std::optional<TensorSource::Kind> kind;

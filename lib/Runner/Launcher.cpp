@@ -91,7 +91,7 @@ Error Launcher::solve() {
     if (text(*argument, "kind") == "dim")
       dims.push_back(name);
     else if (text(*argument, "kind") == "scalar" && !values.names.count(name))
-      return fault("argument `" + Twine(name) + "` is missing");
+      return fault("argument `" + Twine(name) + "` is missing; give " + name + "=NUMBER");
     else if (text(*argument, "kind") == "tensor" && !tensors.count(name))
       return fault("tensor `" + Twine(name) + "` is missing");
   }

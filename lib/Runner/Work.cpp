@@ -127,8 +127,11 @@ void WorkCounter::expression(const Expr *root, double times) {
       products[type] += 2 * times * positions(dot->axes) * positions(dot->type.axes);
       return;
     }
+    // The sum with a product is part of the product.
+    const auto *binary = dyn_cast<Binary>(expr);
+    bool accumulates = binary && binary->op == BinaryOp::Add && (isa<Dot>(binary->lhs) || isa<Dot>(binary->rhs));
     bool isArithmetic = isa<Unary, Binary, Call>(expr) && isFloat(expr->type.element);
-    if (isArithmetic)
+    if (isArithmetic && !accumulates)
       others += times * positions(expr->type.axes);
     else if (const auto *reduce = dyn_cast<Reduce>(expr); reduce && isFloat(expr->type.element))
       others += times * positions(reduce->axes) * positions(expr->type.axes);

@@ -18,6 +18,14 @@ struct RawOptions {
 };
 } // namespace
 
+// CLI11's own message for it prints the largest double.
+static const CLI::Validator positive(
+    [](std::string &text) {
+      int64_t value;
+      return StringRef(text).getAsInteger(10, value) || value <= 0 ? "`" + text + "` is no positive number" : "";
+    },
+    "");
+
 static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &raw) {
   const char *group = "Kernel and arguments";
   app.add_option("arguments", raw.positional,
@@ -89,13 +97,16 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
   app.add_option("--seed", options.seed, "Seed of random contents and of the order of warps")
       ->type_name("N")
       ->group(group);
-  app.add_option("--seeds", options.seeds, "Run with this many seeds")->type_name("N")->group(group);
+  app.add_option("--seeds", options.seeds, "Run with this many seeds")
+      ->type_name("N")
+      ->check(positive)
+      ->group(group);
   app.add_option("--schedule", raw.schedule, "When asynchronous work completes")
       ->check(CLI::IsMember({"late", "early", "random"}))
       ->group(group);
   app.add_option("--sms", options.sms, "Multiprocessors of the simulated device")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(positive)
       ->group(group);
   app.add_flag("--report", options.report, "Print the simulator's counts by source line")->group(group);
   app.add_option("--report-json", options.reportFile, "Write the counts by source line and by PTX line as JSON")
@@ -112,7 +123,7 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
   app.add_flag("--bench", options.bench, "Measure the time on a GPU")->group(group);
   app.add_option("--repetitions", options.repetitions, "Launches measured by --bench")
       ->type_name("N")
-      ->check(CLI::PositiveNumber)
+      ->check(positive)
       ->group(group);
 }
 
@@ -139,7 +150,7 @@ static std::pair<StringRef, StringRef> splitPair(StringRef text) {
 // `x.npy` or `C=x.npy`
 static std::pair<std::string, std::string> splitFile(StringRef text) {
   auto [name, value] = text.split('=');
-  require(!name.empty(), "`" + text.str() + "` is not of the form NAME=FILE.npy");
+  require(!name.empty() && !text.ends_with("="), "`" + text.str() + "` is not of the form NAME=FILE.npy");
   return value.empty() ? std::pair(std::string(), text.str()) : std::pair(name.str(), value.str());
 }
 
@@ -203,12 +214,38 @@ static void finish(TileRunOptions &options, const RawOptions &raw) {
   for (StringRef text : raw.checks)
     options.checks.push_back(parseCheck(text));
   checkCounts(options.reportFail);
+  for (const std::optional<double> &tolerance : {options.relative, options.absolute})
+    require(!tolerance || *tolerance >= 0, "--rtol and --atol are not negative");
   options.checkElements = parseCheckElements(raw.checkElements);
   options.arguments.seed = options.seed;
   options.looksForFaults = !raw.noChecks;
   options.schedule = raw.schedule == "early"    ? simulator::Schedule::Early
                      : raw.schedule == "random" ? simulator::Schedule::Random
                                                 : simulator::Schedule::Late;
+}
+
+// The option that an unknown one may have meant.
+static std::string suggestion(const CLI::App &app, int argc, char **argv) {
+  for (StringRef argument : llvm::ArrayRef(argv, static_cast<size_t>(argc)).drop_front()) {
+    StringRef name = argument.split('=').first;
+    if (!name.consume_front("--"))
+      continue;
+    std::string best;
+    unsigned nearest = 3;
+    bool known = false;
+    for (const CLI::Option *option : app.get_options())
+      for (const std::string &candidate : option->get_lnames()) {
+        known |= name == candidate;
+        unsigned distance = name.edit_distance(candidate, /*AllowReplacements=*/true, nearest);
+        if (distance < nearest) {
+          nearest = distance;
+          best = candidate;
+        }
+      }
+    if (!known && !best.empty())
+      return "; did you mean --" + best + "?";
+  }
+  return "";
 }
 
 std::optional<int> tilec::parseCommandLine(int argc, char **argv, TileRunOptions &options) {
@@ -231,7 +268,7 @@ std::optional<int> tilec::parseCommandLine(int argc, char **argv, TileRunOptions
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
       return app.exit(error);
-    llvm::errs() << "tile-run: error: " << error.what() << "\n";
+    llvm::errs() << "tile-run: error: " << error.what() << suggestion(app, argc, argv) << "\n";
     return 2;
   }
   return std::nullopt;

@@ -5,7 +5,9 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
 #include <cmath>
 
 using namespace tilec;
@@ -70,9 +72,14 @@ int Results::checkNames(const Arguments &arguments) {
     return name.empty() ? console.fail("there are several results, " + list + "; write NAME=FILE.npy", wrongCommandLine)
                         : console.fail("there is no result `" + name + "`; the results are " + list, wrongCommandLine);
   };
-  for (const auto &[name, path] : options.outputs)
+  for (const auto &[name, path] : options.outputs) {
     if (!known(name))
       return complain(name);
+    // Before a run that may take long.
+    StringRef folder = sys::path::parent_path(path);
+    if (!folder.empty() && !sys::fs::is_directory(folder))
+      return console.fail("`" + path + "` cannot be written: there is no folder `" + folder + "`");
+  }
   for (const Check &check : checks)
     if (check.array && !known(check.name))
       return complain(check.name);
@@ -90,9 +97,20 @@ int Results::prepare(const std::string &kernel, const Arguments &arguments) {
 // Files and elements
 //===----------------------------------------------------------------------===//
 
+// "bf16[256, 512]"
+static std::string shapeText(const HostTensor &tensor) {
+  std::string text = tensor.type->name;
+  raw_string_ostream os(text);
+  os << "[";
+  interleaveComma(tensor.shape, os);
+  os << "]";
+  return text;
+}
+
 int Results::write(StringRef name, StringRef path, const HostTensor &result) {
   if (Error error = interpreter::writeNpy(path, toArray(result, options.decode)))
     return console.fail(std::move(error));
+  console.note() << name << ": " << shapeText(result) << " written to " << path << "\n";
   return success;
 }
 
@@ -103,9 +121,7 @@ void Results::show(StringRef name, const HostTensor &tensor) {
   if (!tensor.shape.empty())
     count = std::min(count, tensor.shape.back());
   raw_ostream &os = console.note();
-  os << name << ": " << tensor.type->name << "[";
-  interleaveComma(tensor.shape, os);
-  os << "]";
+  os << name << ": " << shapeText(tensor);
   for (int64_t i = 0; i < count; ++i) {
     double value = tensor.value(i);
     os << (i ? ", " : " = ") << format("%g", std::isnan(value) ? std::abs(value) : value);
@@ -223,7 +239,7 @@ int Results::use(Session &session, const Arguments &arguments) {
   };
   int status = success;
   for (const auto &[name, path] : options.outputs)
-    status = std::max(status, write(name, path, find(name)));
+    status = std::max(status, write(name.empty() ? names[0] : name, path, find(name)));
   for (Check &check : checks) {
     if (check.array) {
       status = std::max(status, compareArray(check, check.name.empty() ? names[0] : check.name, find(check.name)));

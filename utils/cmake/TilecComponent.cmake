@@ -68,5 +68,6 @@ function(tilec_tool name)
   else()
     target_compile_options(${name} PRIVATE -fno-exceptions)
   endif()
-  target_link_options(${name} PRIVATE -Wl,--gc-sections)
+  # LLVM names libraries that only some of its objects need.
+  target_link_options(${name} PRIVATE -Wl,--gc-sections,--as-needed)
 endfunction()

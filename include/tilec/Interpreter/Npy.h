@@ -1,4 +1,4 @@
-// Arrays of numpy files (format 1 to 3, little-endian, row-major).
+// Arrays of numpy files (format 1 to 3): little-endian and row-major here, whatever the file has.
 #ifndef TILEC_INTERPRETER_NPY_H
 #define TILEC_INTERPRETER_NPY_H
 
