@@ -49,8 +49,9 @@ class Simulator:
             found = fault or {n: (np.load(run.path(n + ".result")), types[n]) for n in run.expected}
         return key(entry, case.data["runs"][index]), found
 
-    def compile(self, case, entry, consts, folder):
+    def compile(self, task):
         """The path of a build's PTX, without extension; None where it does not compile."""
+        case, entry, consts, folder = task
         stem = os.path.join(folder, f"{case.name}-{entry['tag']}.{entry['arch']}")
         options = ["-o", stem + ".ptx", f"--json={stem}.json", "--no-header", f"--arch={entry['arch']}"]
         return stem if suite.compile_case(self.tilec, case, consts, options).fault() is None else None
@@ -61,12 +62,15 @@ def simulate_all(built, tilec, runner, patterns, workers, limit):
     simulator, arrays, faults = Simulator(tilec, runner, limit), {}, {}
     cases = {c.name: c for c in suite.cases(patterns)}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
-        work = []
+        builds, work = [], []
         for entry in (e for e in built if e["fault"] is None):
             case = cases[entry["case"]]
             _, consts, indices = next(b for b in case.builds() if b[0] == entry["tag"])
-            image = simulator.compile(case, entry, consts, folder)
-            work += [(case, entry, i, image) for i in indices if image and comparable(case.data["runs"][i])]
+            chosen = [i for i in indices if comparable(case.data["runs"][i])]
+            if chosen:
+                builds.append(((case, entry, consts, folder), chosen))
+        for ((case, entry, _, _), chosen), image in zip(builds, pool.map(simulator.compile, [task for task, _ in builds])):
+            work += [(case, entry, i, image) for i in chosen if image]
         for name, found in pool.map(simulator.outputs, work):
             (faults if isinstance(found, str) else arrays)[name] = found
     return arrays, faults
