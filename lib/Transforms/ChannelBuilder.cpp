@@ -250,12 +250,13 @@ LogicalResult ChannelBuilder::finish() {
 // Slots
 //===----------------------------------------------------------------------===//
 
-// One slot for an item of the whole tile; a ring for items of a loop: four when a producer runs ahead (three lose 3 %,
-// two a third of a GEMM's speed), three for cp.async, two for copies by the threads. `@stages(n)` pins it.
+// One slot for an item of the whole tile, two where the next tile's item comes meanwhile; a ring for items of a loop:
+// four when a producer runs ahead (three lose 3 %, two a third of a GEMM's speed), three for cp.async, two for copies by
+// the threads. `@stages(n)` pins it.
 int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
   auto loop = dyn_cast_or_null<scf::ForOp>(enclosingLoop(channel.lastFill));
   if (!loop)
-    return 1;
+    return isPersistent() ? 2 : 1;
   if (auto pinned = loop->getAttrOfType<IntegerAttr>("tilec.stages"))
     return pinned.getInt();
   tilegpu::ChanOp op = channel.op;
@@ -267,6 +268,11 @@ int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
   return channel.loads.size() > 1 ? std::clamp<int64_t>(bytesInFlight / op.getType().slotBytes(), 4, 16) : 4;
 }
 
+bool ChannelBuilder::isPersistent() const {
+  tilegpu::KernelOp op = kernel;
+  return op.getPlan().get("persistent") != nullptr;
+}
+
 int64_t ChannelBuilder::stagedBytes() const {
   int64_t bytes = 0;
   tilegpu::KernelOp op = kernel;
@@ -274,6 +280,17 @@ int64_t ChannelBuilder::stagedBytes() const {
     bytes += llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment) * op.getGroups();
   });
   return bytes;
+}
+
+int64_t ChannelBuilder::roomForStaging() const {
+  int64_t room = machine.sharedPerBlock - tilegpu::scratchBesideStaging - stagedBytes();
+  for (const Channel &channel : channels) {
+    tilegpu::ChanOp op = channel.op;
+    auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
+    int64_t least = loop && loop->hasAttr("tilec.stages") ? INT64_MAX : 2;
+    room -= std::min(least, wantedSlots(channel)) * op.getType().slotBytes();
+  }
+  return room;
 }
 
 LogicalResult ChannelBuilder::chooseSlots() {

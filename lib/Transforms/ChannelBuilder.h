@@ -40,6 +40,9 @@ public:
   /// Writes a tile to a buffer of its own, between barriers.
   mlir::Value stage(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tile, bool asyncProxy);
 
+  /// Bytes of a block's shared memory beside rings of two slots, pinned rings and staged operands.
+  int64_t roomForStaging() const;
+
   /// Places releases, reads of transferred tiles by other code, and the numbers of slots. Fails with an error that
   /// lists the buffers when the smallest rings exceed the shared memory of a block.
   llvm::LogicalResult finish();
@@ -58,6 +61,8 @@ private:
   void placeRelease(unsigned number);
   llvm::LogicalResult chooseSlots();
   int64_t wantedSlots(const Channel &channel) const;
+  /// Whether the block runs on from tile to tile.
+  bool isPersistent() const;
   int64_t stagedBytes() const;
 
   tilegpu::KernelOp kernel;

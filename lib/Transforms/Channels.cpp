@@ -158,7 +158,7 @@ struct ChannelsPass : tilec::impl::ChannelsBase<ChannelsPass> {
     channels.emitTransfers();
     for (tile::DotOp dot : dots)
       DotLowering(channels, dot).run();
-    stageStores(kernel);
+    stageStores(kernel, channels.roomForStaging());
     if (failed(channels.finish()) || failed(verifyStages(kernel)))
       signalPassFailure();
   }

@@ -241,21 +241,24 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   }
 
   // A block that goes on to its next tile while the last one is being stored pays where it is alone on its
-  // multiprocessor, and all tiles take as long.
+  // multiprocessor, and all tiles take as long: on an H200 attention gains 1 % for 16384 keys and 20 % for 512, while
+  // causal attention with the tiles dealt out in advance loses up to a third.
   static bool isPersistent(tile::KernelOp kernel, ArrayRef<DotFacts> dots, const Machine &machine) {
-    if (dots.size() != 1)
-      return false;
     constexpr int64_t slots = 4;
-    const DotFacts &facts = dots.front();
-    int64_t bytes =
-        facts.k * (facts.m * tilegpu::elementBytes(facts.lhs) + facts.n * tilegpu::elementBytes(facts.rhs));
-    if (slots * bytes <= machine.sharedPerMultiprocessor / 2)
-      return false;
-    for (Operation *op = facts.op()->getParentOp(); op != kernel; op = op->getParentOp()) {
-      if (isa<tile::ParallelOp>(op))
-        continue;
-      auto loop = dyn_cast<scf::ForOp>(op);
-      if (!loop || dependsOnIteration(loop.getLowerBound()) || dependsOnIteration(loop.getUpperBound()))
+    int64_t bytes = 0;
+    for (const DotFacts &facts : dots) {
+      int64_t rows = facts.lhsFromDot ? 0 : facts.m * tilegpu::elementBytes(facts.lhs);
+      bytes += slots * facts.k * (rows + facts.n * tilegpu::elementBytes(facts.rhs));
+    }
+    return bytes > machine.sharedPerMultiprocessor / 2 &&
+           llvm::all_of(dots, [&](const DotFacts &facts) { return runsAlikeInAllTiles(facts.op(), kernel); });
+  }
+
+  static bool runsAlikeInAllTiles(Operation *op, tile::KernelOp kernel) {
+    for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp()) {
+      auto loop = dyn_cast<scf::ForOp>(parent);
+      if (!isa<tile::ParallelOp>(parent) &&
+          (!loop || dependsOnIteration(loop.getLowerBound()) || dependsOnIteration(loop.getUpperBound())))
         return false;
     }
     return true;
@@ -313,8 +316,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     auto consumerBeside = [&](int64_t producer) {
       return std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
     };
-    // A producer that runs on from tile to tile wants 40; 24 are enough for one of a single tile.
-    int64_t producer = consumerBeside(40) >= peak + 16 ? 40 : 24;
+    // A producer that runs on from tile to tile wants 40; 24 are enough for one of a single tile. Vector work between
+    // products takes all that there is.
+    int64_t producer = dots.size() == 1 && consumerBeside(40) >= peak + 16 ? 40 : 24;
     int64_t consumer = consumerBeside(producer);
     Builder builder(&getContext());
     plan.set("producer_registers", builder.getI64IntegerAttr(producer));

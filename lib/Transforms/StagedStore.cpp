@@ -175,8 +175,9 @@ namespace {
 // Makes the units of the stores of one kernel.
 class StoreStager {
 public:
-  explicit StoreStager(tilegpu::KernelOp kernel) : kernel(kernel) {}
+  StoreStager(tilegpu::KernelOp kernel, int64_t room) : kernel(kernel), room(room) {}
 
+  /// Leaves the store as it is where its ring does not fit.
   void stage(const BoxStore &box);
   void drain();
 
@@ -185,12 +186,13 @@ private:
   void stageUnit(const BoxStore &box, tilegpu::StagingOp ring, int64_t row, int64_t column);
 
   tilegpu::KernelOp kernel;
+  int64_t room;
   SmallVector<tilegpu::StagingOp, 1> rings;
 };
 
 } // namespace
 
-// Stores of equal units share a ring.
+// Stores of equal units share a ring. Null if a new one does not fit.
 tilegpu::StagingOp StoreStager::ringFor(const BoxStore &box) {
   MLIRContext *context = kernel.getContext();
   Type element = typeOf(box.store).getElementType();
@@ -199,6 +201,10 @@ tilegpu::StagingOp StoreStager::ringFor(const BoxStore &box) {
   for (tilegpu::StagingOp ring : rings)
     if (ring.getType().getPayload().front() == buffer)
       return ring;
+  int64_t bytes = llvm::alignTo(buffer.allocBytes(), tilegpu::bufferAlignment) * kernel.getGroups();
+  if (bytes > room)
+    return nullptr;
+  room -= bytes;
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   tile::ViewOp view = box.view;
   auto type = tilegpu::ChanType::get(context, {Type(buffer)}, 1);
@@ -237,6 +243,8 @@ void StoreStager::stageUnit(const BoxStore &box, tilegpu::StagingOp ring, int64_
 void StoreStager::stage(const BoxStore &box) {
   auto type = typeOf(box.store);
   tilegpu::StagingOp ring = ringFor(box);
+  if (!ring)
+    return;
   for (int64_t row = 0; row < type.getDimSize(box.order[0]); row += box.unitRows)
     for (int64_t column = 0; column < type.getDimSize(box.order[1]); column += box.unitColumns)
       stageUnit(box, ring, row, column);
@@ -250,13 +258,13 @@ void StoreStager::drain() {
     tilegpu::DrainOp::create(builder, ring.getLoc(), ring.getResult());
 }
 
-void tilec::stageStores(tilegpu::KernelOp kernel) {
+void tilec::stageStores(tilegpu::KernelOp kernel, int64_t room) {
   SmallVector<tile::StoreOp> stores;
   kernel.walk([&](tile::StoreOp store) {
     if (store->hasAttr(stagedStore))
       stores.push_back(store);
   });
-  StoreStager stager(kernel);
+  StoreStager stager(kernel, room);
   for (tile::StoreOp store : stores) {
     store->removeAttr(stagedStore);
     if (std::optional<BoxStore> box = matchBoxStore(store, kernel.getGroups()))
