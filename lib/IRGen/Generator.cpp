@@ -34,20 +34,30 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       auto generate = [&](const Specialization &specialization) {
         failed |= !Generator(kernel, specialization, interface, diagnostics, builder).generate();
       };
-      // The launcher takes the first variant whose conditions hold: rows of just a bound, short rows, then aligned ones.
+      // The launcher takes the first variant whose conditions hold: rows of just a bound, short rows, then aligned
+      // ones.
       RowLengths rows = rowLengths(kernel);
       bool isFaster = fast.when.size() > general.when.size();
+      std::optional<Specialization> pairs = makePairs(kernel, builder);
+      // Products take other ways for rows that are not whole vectors. After another variant of the kernel.
+      auto generatePairs = [&](function_ref<Specialization(const Specialization &)> narrow) {
+        if (pairs && isFaster && !failed && !hasProduct(module->getBody()->back()))
+          generate(narrow(*pairs));
+      };
       for (int64_t bound : rows.bounds) {
         if (isFaster) {
           generate(withLength(fast, *rows.dimension, bound, builder));
           generate(withBound(fast, *rows.dimension, bound, builder));
+          generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
         }
         generate(withBound(general, *rows.dimension, bound, builder));
       }
       if (isFaster && rows.dimension)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
-      if (isFaster)
+      if (isFaster) {
         generate(fast);
+        generatePairs([](const Specialization &all) { return all; });
+      }
       // Products gain much from fast loads alone, other kernels little.
       Specialization inputs = makeInputs(kernel, builder);
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();

@@ -73,8 +73,11 @@ private:
 
 } // namespace
 
-// Elements of 16 bytes.
-static int64_t vectorElements(const Tensor &tensor) { return 128 / std::max(getBitWidth(tensor.element), 8u); }
+static constexpr int64_t vectorBytes = 16;
+
+static int64_t elementsOf(const Tensor &tensor, int64_t bytes) {
+  return std::max<int64_t>(8 * bytes / std::max(getBitWidth(tensor.element), 8u), 1);
+}
 
 static const Variable *asArgument(const sema::Expr *expr) {
   auto *ref = llvm::dyn_cast<VariableRef>(expr);
@@ -82,21 +85,22 @@ static const Variable *asArgument(const sema::Expr *expr) {
 }
 
 // A tensor with a row length that can never be whole vectors does not gain from requirements on it.
-static void requireRows(const Tensor &tensor, FactAdder &facts) {
+static void requireRows(const Tensor &tensor, int64_t alignment, FactAdder &facts) {
+  int64_t elements = elementsOf(tensor, alignment);
   if (tensor.stridesKind == TensorStrides::Dynamic) {
     for (size_t d = 0; d + 1 < tensor.shape.size(); ++d)
-      facts.requireDivisible(strideName(tensor, d), vectorElements(tensor));
+      facts.requireDivisible(strideName(tensor, d), elements);
     facts.requireEqual(strideName(tensor, tensor.shape.size() - 1), 1);
     return;
   }
   if (tensor.stridesKind == TensorStrides::Explicit) {
     for (const sema::Expr *stride : tensor.strides)
       if (const Variable *variable = asArgument(stride))
-        facts.requireDivisible(variable->name, vectorElements(tensor));
+        facts.requireDivisible(variable->name, elements);
     return;
   }
   if (const Variable *last = asArgument(tensor.shape.back()))
-    facts.requireDivisible(last->name, vectorElements(tensor));
+    facts.requireDivisible(last->name, elements);
 }
 
 // A vector beside tensors with rows (a bias, a scale for each row) is a small part of the traffic; its length decides
@@ -107,8 +111,8 @@ static bool hasRows(const Kernel &kernel) {
   });
 }
 
-static Specialization specialize(const Kernel &kernel, Builder &builder, StringRef suffix, bool inputsOnly) {
-  constexpr int64_t alignment = 16;
+static Specialization specialize(const Kernel &kernel, Builder &builder, StringRef suffix, int64_t alignment,
+                                 bool inputsOnly) {
   Specialization result = makeGeneral(kernel, builder);
   result.kind = suffix;
   result.suffix = suffix.str();
@@ -121,7 +125,7 @@ static Specialization specialize(const Kernel &kernel, Builder &builder, StringR
     result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
                                         builder.getI64IntegerAttr(alignment)));
     if (parameter.tensor->shape.size() > sideRank)
-      requireRows(*parameter.tensor, facts);
+      requireRows(*parameter.tensor, alignment, facts);
   }
   for (const Parameter &parameter : kernel.parameters)
     if (parameter.variable && parameter.variable->kind == VariableKind::Dimension)
@@ -187,15 +191,22 @@ Specialization tilec::withLength(Specialization specialization, const Variable &
                                  Builder &builder) {
   specialization.suffix += "_of_" + std::to_string(length);
   FactAdder(specialization, builder).requireEqual(dimension.name, length);
-  specialization.when.push_back(
-      hostCondition(builder, "eq", builder.getStringAttr(dimension.name), builder.getI64IntegerAttr(length)));
   return specialization;
 }
 
 Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
-  return specialize(kernel, builder, "fast", /*inputsOnly=*/false);
+  return specialize(kernel, builder, "fast", vectorBytes, /*inputsOnly=*/false);
+}
+
+std::optional<Specialization> tilec::makePairs(const Kernel &kernel, Builder &builder) {
+  constexpr int64_t wordBytes = 4;
+  bool isNarrow = llvm::any_of(kernel.parameters, [](const Parameter &parameter) {
+    return parameter.tensor && getBitWidth(parameter.tensor->element) < 8 * wordBytes;
+  });
+  Specialization pairs = specialize(kernel, builder, "pairs", wordBytes, /*inputsOnly=*/false);
+  return isNarrow ? std::optional(pairs) : std::nullopt;
 }
 
 Specialization tilec::makeInputs(const Kernel &kernel, Builder &builder) {
-  return specialize(kernel, builder, "inputs", /*inputsOnly=*/true);
+  return specialize(kernel, builder, "inputs", vectorBytes, /*inputsOnly=*/true);
 }

@@ -21,7 +21,7 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
-  /// "fast", "inputs" or "general".
+  /// "fast", "pairs", "inputs" or "general".
   llvm::StringRef kind;
   /// Appended to the variant's name: "fast", "inputs" or "general", or with a bound of the length, "fast_512".
   std::string suffix;
@@ -40,7 +40,11 @@ Specialization makeGeneral(const sema::Kernel &kernel, mlir::Builder &builder);
 /// 16 bytes, a dynamic last stride is 1; dimensions are below 2^31.
 Specialization makeFast(const sema::Kernel &kernel, mlir::Builder &builder);
 
-/// The same for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
+/// The same for multiples of 4 bytes, where elements are smaller: rows of an even number of bf16 move in pairs. None if
+/// there are no such elements.
+std::optional<Specialization> makePairs(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// As makeFast for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
 Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
 
 /// The cost of a variant (docs/abi.md); null where the kernel has no variants to compare.
