@@ -91,7 +91,7 @@ def copy_support(folder, patterns):
     write_run(folder, "check.py")
 
 
-def pack(folder, tilec, patterns, runner=None):
+def pack(folder, tilec, patterns, runner=None, cache=None):
     """Writes the pack, with the results of the simulator `runner` if there is one; returns the exit status."""
     if not fresh(folder):
         return 2
@@ -100,7 +100,7 @@ def pack(folder, tilec, patterns, runner=None):
     with open(os.path.join(folder, "manifest.json"), "w") as f:
         json.dump(built, f, indent=0)
     if runner:
-        print(simulated.write(folder, built, tilec, runner, patterns))
+        print(simulated.write(folder, built, simulated.Simulator(tilec, runner, limit=300, cache=cache), patterns))
     failed = [b for b in built if b["fault"] and not b["not_built"]]
     for b in failed:
         print(f"{b['case']} {b['tag']} {b['arch']}: {b['fault']}")

@@ -27,20 +27,45 @@ def digest(array):
     return hashlib.sha1(str(array.shape).encode() + array.tobytes()).hexdigest()[:16]
 
 
+def file_digest(path):
+    with open(path, "rb") as f:
+        return hashlib.sha1(f.read()).hexdigest()
+
+
 def comparable(run):
     """Whether a run has outputs in the simulator: not those that are refused, large, or share memory on purpose."""
     return not (run.get("large") or run.get("alias") or "launch_error" in run)
 
 
 class Simulator:
-    """Runs the builds of a pack in tile-run."""
+    """Runs the builds of a pack in tile-run. cache: a folder of earlier outputs, by the program, the simulator and the run."""
 
-    def __init__(self, tilec, runner, limit):
+    def __init__(self, tilec, runner, limit, cache=None):
         import simulate                                     # beside the cases, which only the machine that packs has
-        self.simulation, self.tilec, self.runner, self.limit = simulate.Simulation, tilec, runner, limit
+        self.simulation, self.tilec, self.runner, self.limit, self.cache = simulate.Simulation, tilec, runner, limit, cache
+        self.version = file_digest(runner)
+        if cache:
+            os.makedirs(cache, exist_ok=True)
 
     def outputs(self, task):
         """(key, {output: (array, element type)} or the text of a fault)"""
+        case, entry, index, image = task
+        if not self.cache:
+            return self.run(task)
+        name = key(entry, case.data["runs"][index])
+        state = f"{name} {self.version} {file_digest(image + '.ptx')}"
+        path = os.path.join(self.cache, hashlib.sha1(state.encode()).hexdigest() + ".npz")
+        if os.path.exists(path):
+            with np.load(path) as kept:
+                return name, {n.rsplit(" ", 1)[0]: (kept[n], n.rsplit(" ", 1)[1]) for n in kept.files}
+        name, found = self.run(task)
+        if not isinstance(found, str):
+            np.savez_compressed(path + ".new.npz", **{f"{n} {kind}": a for n, (a, kind) in found.items()})
+            os.replace(path + ".new.npz", path)
+        return name, found
+
+    def run(self, task):
+        """The same, without looking what there is."""
         case, entry, index, image = task
         with tempfile.TemporaryDirectory() as folder:
             run = self.simulation(self.runner, case, case.runs()[index], folder, image, [])
@@ -57,9 +82,9 @@ class Simulator:
         return stem if suite.compile_case(self.tilec, case, consts, options).fault() is None else None
 
 
-def simulate_all(built, tilec, runner, patterns, workers, limit):
+def simulate_all(built, simulator, patterns, workers):
     """({key: {output: (array, element type)}}, {key: fault}) of all runs that are comparable."""
-    simulator, arrays, faults = Simulator(tilec, runner, limit), {}, {}
+    arrays, faults = {}, {}
     cases = {c.name: c for c in suite.cases(patterns)}
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(workers) as pool:
         builds, work = [], []
@@ -76,9 +101,9 @@ def simulate_all(built, tilec, runner, patterns, workers, limit):
     return arrays, faults
 
 
-def write(folder, built, tilec, runner, patterns, workers=os.cpu_count(), limit=300):
+def write(folder, built, simulator, patterns, workers=os.cpu_count()):
     """Adds the simulator's results to a pack; returns a line that tells how many."""
-    arrays, faults = simulate_all(built, tilec, runner, patterns, workers, limit)
+    arrays, faults = simulate_all(built, simulator, patterns, workers)
     with open(os.path.join(folder, NAME), "w") as f:
         json.dump({k: {n: digest(a) for n, (a, _) in outputs.items()} for k, outputs in arrays.items()}, f, indent=0)
     np.savez_compressed(folder + ".simulated.npz", **{f"{k} | {n} | {kind}": a for k, outputs in arrays.items()
