@@ -97,7 +97,7 @@ void LoopFinder::visit(size_t root, std::vector<std::vector<size_t>> &components
 bool LoopFinder::reachesItself(size_t at) const { return llvm::is_contained(successors(at), at); }
 
 bool LoopFinder::isWait(const std::vector<size_t> &component) const {
-  constexpr size_t mostInstructions = 12;
+  constexpr size_t mostInstructions = 6;
   return component.size() <= mostInstructions && llvm::any_of(component, [&](size_t at) {
            const Instruction &instruction = kernel.instructions[at];
            return instruction.name == "mbarrier" && (instruction.has("try_wait") || instruction.has("test_wait"));

@@ -224,7 +224,8 @@ void ReferenceRun::store(const Assignment &assignment) {
     if (budget.progress)
       budget.progress(static_cast<uint64_t>(done), static_cast<uint64_t>(all));
   };
-  if (total <= mostElements && workOf(assignment) <= static_cast<double>(budget.work)) {
+  bool wantsAll = all <= budget.leastElements;
+  if (total <= mostElements && (wantsAll || workOf(assignment) <= static_cast<double>(budget.work))) {
     for (int64_t first = 0; first < all;) {
       int64_t count = std::min<int64_t>(along - first % along, Evaluator::mostLanes);
       evaluateAt(assignment, first, static_cast<size_t>(count), add);

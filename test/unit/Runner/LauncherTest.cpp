@@ -127,7 +127,7 @@ TEST_F(LauncherTest, Refusals) {
   EXPECT_NE(refusal().find("`A` and `C` overlap"), std::string::npos);
   tensors["C"].address = 8192;
   numbers.erase("s");
-  EXPECT_EQ(refusal(), "k: argument `s` is missing");
+  EXPECT_EQ(refusal(), "k: argument `s` is missing; give s=NUMBER");
   numbers["s"] = Number::ofReal(1);
   tensors["A"].shape = {100, 8}, tensors["C"].shape = {100};
   EXPECT_EQ(refusal(), "k: contract `M < 100` does not hold");
