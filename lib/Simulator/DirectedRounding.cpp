@@ -46,8 +46,6 @@ template <typename T> T evaluate(Operation operation, T a, T b, T c) {
   return a;
 }
 
-template <typename T> constexpr FloatFormat formatOf = sizeof(T) == 4 ? FloatFormat::F32 : FloatFormat::F64;
-
 // Op::data[0]: the rounding mode of <cfenv>; data[1]: Operation, and from bit 8 on .ftz and .sat.
 template <typename T> Flow compute(Warp &warp, const Op &op, LaneMask lanes) {
   auto operation = static_cast<Operation>(op.data[1] & 0xff);
@@ -70,7 +68,8 @@ template <typename T> Flow compute(Warp &warp, const Op &op, LaneMask lanes) {
     }
     if (saturate)
       value = value > 0 ? std::min(value, T(1)) : T(0);
-    uint64_t bits = value != value ? formatInfo(formatOf<T>).nan : toBits(value);
+    // NaN of f64 keeps what the operand has, as on the host (H200).
+    uint64_t bits = value != value && sizeof(T) == 4 ? formatInfo(FloatFormat::F32).nan : toBits(value);
     d[lane] = flush ? flushSubnormal(FloatFormat::F32, bits) : bits;
   });
   return Flow::Next;

@@ -10,10 +10,11 @@
 using namespace tilec::simulator;
 
 namespace {
+// Results of f32 that are NaN have one pattern; those of f64 keep what the operand has, as on the host (H200).
 template <typename T> T canonical(T value) {
-  if (value == value)
+  if (value == value || sizeof(T) == 8)
     return value;
-  return fromBits<T>(formatInfo(sizeof(T) == 4 ? FloatFormat::F32 : FloatFormat::F64).nan);
+  return fromBits<T>(formatInfo(FloatFormat::F32).nan);
 }
 
 struct Add {
@@ -66,6 +67,8 @@ struct HyperbolicTangent {
 // -0 is less than +0; a NaN gives way to a number.
 template <bool maximum> struct Extremum {
   template <typename T> static T apply(T a, T b) {
+    if (a != a && b != b)
+      return b + b;
     if (a != a || b != b)
       return a != a ? b : a;
     if (a == b)
@@ -75,10 +78,6 @@ template <bool maximum> struct Extremum {
 };
 template <bool maximum> struct ExtremumNaN {
   template <typename T> static T apply(T a, T b) { return a != a || b != b ? T(NAN) : Extremum<maximum>::apply(a, b); }
-};
-struct CopySign {
-  // copysign d, a, b: the sign of a and the magnitude of b.
-  template <typename T> static T apply(T a, T b) { return std::copysign(b, a); }
 };
 
 float flushed(float value) { return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0f, value) : value; }
@@ -155,22 +154,48 @@ bool decodeReciprocal(Decoder &d, PtxType type) {
 // Signs and decoding
 //===----------------------------------------------------------------------===//
 
-// abs and neg touch the sign alone; data[0]: the bits kept, data[1]: the bits turned.
+// abs and neg touch the sign alone; data[0]: the bits kept, data[1]: the bits turned. NaN is canonical in f32; in f64
+// it is made quiet, and neg leaves its sign (H200).
 template <bool flush> Flow changeSign(Warp &warp, const Op &op, LaneMask lanes) {
   uint64_t *d = warp.lanes(op.defs[0]);
   const uint64_t *a = warp.lanes(op.uses[0]);
   forLanes(lanes, [&](unsigned lane) {
     uint64_t bits = flush ? toBits(flushed(fromBits<float>(a[lane]))) : a[lane];
-    d[lane] = (bits & op.data[0]) ^ op.data[1];
+    d[lane] = isNaN(FloatFormat::F32, bits) ? formatInfo(FloatFormat::F32).nan : (bits & op.data[0]) ^ op.data[1];
   });
   return Flow::Next;
+}
+
+Flow changeSign64(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]);
+  constexpr uint64_t quiet = uint64_t(1) << 51;
+  forLanes(lanes, [&](unsigned lane) {
+    uint64_t kept = a[lane] & op.data[0];
+    d[lane] = isNaN(FloatFormat::F64, a[lane]) ? kept | quiet : kept ^ op.data[1];
+  });
+  return Flow::Next;
+}
+
+// copysign d, a, b: the sign of a and the magnitude of b, NaN too. data[0]: the sign.
+Flow copySign(Warp &warp, const Op &op, LaneMask lanes) {
+  uint64_t *d = warp.lanes(op.defs[0]);
+  const uint64_t *a = warp.lanes(op.uses[0]), *b = warp.lanes(op.uses[1]);
+  forLanes(lanes, [&](unsigned lane) { d[lane] = (a[lane] & op.data[0]) | (b[lane] & ~op.data[0]); });
+  return Flow::Next;
+}
+
+bool decodeCopySign(Decoder &d, PtxType type) {
+  d.op->data[0] = uint64_t(1) << (type.bits - 1);
+  d.op->execute = copySign;
+  return decodeMap(d, type, 2);
 }
 
 bool decodeSign(Decoder &d, PtxType type, bool negate) {
   uint64_t sign = uint64_t(1) << (type.bits - 1), all = sign | (sign - 1);
   d.op->data[0] = negate ? all : sign - 1;
   d.op->data[1] = negate ? sign : 0;
-  d.op->execute = d.instruction->has("ftz") && type.bits == 32 ? changeSign<true> : changeSign<false>;
+  d.op->execute = type.bits == 64 ? changeSign64 : d.instruction->has("ftz") ? changeSign<true> : changeSign<false>;
   return decodeMap(d, type, 1);
 }
 
@@ -206,7 +231,7 @@ FloatDecoder findDecoder(llvm::StringRef name) {
       .Case("sin", decodeOperation<Sine, 1>)
       .Case("cos", decodeOperation<Cosine, 1>)
       .Case("tanh", decodeOperation<HyperbolicTangent, 1>)
-      .Case("copysign", decodeOperation<CopySign, 2>)
+      .Case("copysign", decodeCopySign)
       .Case("min", decodeExtremum<false>)
       .Case("max", decodeExtremum<true>)
       .Case("abs", [](Decoder &d, PtxType type) { return decodeSign(d, type, false); })

@@ -66,9 +66,9 @@ uint16_t tilec::simulator::computeHalf(HalfOperation operation, FloatFormat form
   a = operand(a), b = operand(b), c = operand(c);
   switch (operation) {
   case HalfOperation::Negate:
-    return a ^ signBit;
+    return isNaN(format, a) ? static_cast<uint16_t>(formatInfo(format).nan) : a ^ signBit;
   case HalfOperation::Absolute:
-    return a & ~signBit;
+    return isNaN(format, a) ? static_cast<uint16_t>(formatInfo(format).nan) : a & ~signBit;
   case HalfOperation::Minimum:
   case HalfOperation::Maximum:
     return modified(format, extremum(format, a, b, operation == HalfOperation::Maximum, modifiers), modifiers);

@@ -126,14 +126,20 @@ float exponentOf(double value, int least) {
 double powerOfTwo(int exponent) { return llvm::bit_cast<double>(uint64_t(exponent + 1023) << 52); }
 } // namespace
 
+void MatrixProblem::Aligned::set(const std::vector<double> &elements, MmaType type) {
+  values.resize(elements.size());
+  exponents.resize(elements.size());
+  int least = leastExponent(type);
+  for (size_t i = 0; i < elements.size(); ++i) {
+    exponents[i] = exponentOf(elements[i], least);
+    values[i] = exponents[i] == specialExponent ? 0 : elements[i];
+  }
+}
+
 // The significands of products are not normalised: they are aligned by the sum of their factors' exponents.
 void MatrixProblem::multiplyAligned(unsigned first, unsigned last) {
-  exponentsA.resize(a.size());
-  exponentsB.resize(b.size());
-  for (size_t i = 0; i < a.size(); ++i)
-    exponentsA[i] = exponentOf(a[i], leastExponent(typeA));
-  for (size_t i = 0; i < b.size(); ++i)
-    exponentsB[i] = exponentOf(b[i], leastExponent(typeB));
+  alignedA.set(a, typeA);
+  alignedB.set(b, typeB);
   largest.resize(n);
   scales.resize(n);
   for (unsigned row = 0; row < m; ++row) {
@@ -143,8 +149,8 @@ void MatrixProblem::multiplyAligned(unsigned first, unsigned last) {
     for (unsigned column = 0; column < n; ++column)
       top[column] = exponentOf(addends[column], leastExponent(accumulator));
     for (unsigned i = first; i < last; ++i) {
-      float exponent = exponentsA[size_t(row) * k + i];
-      const float *__restrict others = &exponentsB[size_t(i) * n];
+      float exponent = alignedA.exponents[size_t(row) * k + i];
+      const float *__restrict others = &alignedB.exponents[size_t(i) * n];
       for (unsigned column = 0; column < n; ++column)
         top[column] = std::max(top[column], exponent + others[column]);
     }
@@ -155,8 +161,8 @@ void MatrixProblem::multiplyAligned(unsigned first, unsigned last) {
       sum[column] = std::abs(top[column]) > 1000 ? 0 : std::trunc(addends[column] * scale[column]);
     }
     for (unsigned i = first; i < last; ++i) {
-      double factor = a[size_t(row) * k + i];
-      const double *__restrict others = &b[size_t(i) * n];
+      double factor = alignedA.values[size_t(row) * k + i];
+      const double *__restrict others = &alignedB.values[size_t(i) * n];
       for (unsigned column = 0; column < n; ++column)
         sum[column] += static_cast<double>(static_cast<int32_t>(factor * others[column] * scale[column]));
     }

@@ -31,7 +31,14 @@ struct MatrixProblem {
   void multiplyAligned(unsigned first, unsigned last);
 
 private:
-  std::vector<float> exponentsA, exponentsB, largest;
+  /// Values, zero in place of infinities and NaN, and exponents.
+  struct Aligned {
+    std::vector<double> values;
+    std::vector<float> exponents;
+    void set(const std::vector<double> &elements, MmaType type);
+  };
+  Aligned alignedA, alignedB;
+  std::vector<float> largest;
   std::vector<double> scales;
 };
 
