@@ -114,14 +114,14 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
     return std::nullopt;
   HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edge);
   HostExpr time = host::mul(*rounds, std::move(block));
-  // In a product that memory limits one operand is far larger than the rest.
-  HostExpr bytes = host::mul(host::mul(host::max(*rows, *columns), *depth), bits / 8);
+  // Each further row of tiles reads the columns' operand again, nearly always from the second-level cache.
+  HostExpr again = host::add(host::min(host::ceilDiv(*rows, m), 8), 19);
+  HostExpr elements = host::add(*rows, host::div(host::mul(*columns, std::move(again)), 20));
+  HostExpr bytes = host::mul(host::mul(std::move(elements), *depth), bits / 8);
   for (const Binding &binding : facts.stage->bindings)
     if (!binding.axis)
       bytes = host::mul(std::move(bytes), *host::lengthOf(binding));
   int64_t bandwidth = std::max<int64_t>(machine.bandwidth * tile.traffic / 1000, 1);
-  // Each further row of tiles reads the weights again, most of them from the second-level cache.
-  bytes = host::div(host::mul(std::move(bytes), host::add(host::ceilDiv(*rows, m), 9)), 10);
   HostExpr traffic = host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edge);
   HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
   HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
@@ -140,7 +140,7 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const At
   HostExpr block = host::add(host::mul(host::ceilDiv(std::move(*length), keys), step), tile.edge * perNanosecond);
   HostExpr cost = host::add(host::mul(std::move(*rounds), std::move(block)), rates.launch * perNanosecond);
   SizeChoice result{chosen.take(), std::move(cost)};
-  result.general = tile.general;
+  result.inputs = result.general = tile.general;
   return result;
 }
 

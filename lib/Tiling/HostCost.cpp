@@ -38,6 +38,10 @@ HostExpr host::max(HostExpr a, HostExpr b) {
   return operation("max", std::move(a), std::move(b), [](int64_t x, int64_t y) { return std::max(x, y); });
 }
 
+HostExpr host::min(HostExpr a, HostExpr b) {
+  return operation("min", std::move(a), std::move(b), [](int64_t x, int64_t y) { return std::min(x, y); });
+}
+
 HostExpr host::multiprocessors() { return "sm_count"; }
 
 /// An upper bound of a scalar that the host can compute.

@@ -14,6 +14,7 @@ Expr mul(Expr a, Expr b);
 Expr div(Expr a, Expr b);
 Expr ceilDiv(Expr a, Expr b);
 Expr max(Expr a, Expr b);
+Expr min(Expr a, Expr b);
 /// The multiprocessors of the device.
 Expr multiprocessors();
 
