@@ -170,11 +170,13 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     plan.set("groups", builder.getI64IntegerAttr(groups));
     plan.set("tma", builder.getBoolAttr(wgmma));
     auto pinnedRegisters = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs"));
-    if (wgmma && failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters)))
+    bool staged = wgmma && markStagedStores(kernel);
+    if (wgmma && failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters, staged)))
       return signalPassFailure();
     if (wgmma)
-      planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters));
-    if (wgmma && markStagedStores(kernel) && isPersistent(kernel, dots, machine)) {
+      planProducts(plan, kernel, groups,
+                   registersOfConsumers(plan, groups, pinnedRegisters) - (staged ? 0 : registersOfStores));
+    if (staged && canRunOn(plan, dots) && isPersistent(kernel, dots, machine)) {
       plan.set("persistent", builder.getUnitAttr());
       kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which runs on from tile to tile";
     }
@@ -272,6 +274,18 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnIteration(operand, depth - 1); });
   }
 
+  // What stores of accumulators by their threads take: addresses and masks of rows, which the loop carries along.
+  static constexpr int64_t registersOfStores = 56;
+
+  // Registers of a producer that keeps the numbers of its tile.
+  static constexpr int64_t runningProducer = 40;
+
+  // Whether the producer has the registers to go on from tile to tile.
+  static bool canRunOn(const NamedAttrList &plan, ArrayRef<DotFacts> dots) {
+    auto producer = dyn_cast_or_null<IntegerAttr>(plan.get("producer_registers"));
+    return dots.size() == 1 || !producer || producer.getInt() >= runningProducer;
+  }
+
   // What an instruction of this product needs at least: its accumulators, and descriptors and addresses (ptxas asks for
   // 154 where it has 128 of them).
   static int64_t leastRegisters(const DotFacts &facts, int64_t groups) {
@@ -291,7 +305,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // producer warp rounds up to a group. Where a thread's accumulators and about 28 other values exceed that, a whole
   // producer group gives its registers to the consumers (`setmaxnreg`).
   LogicalResult planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups,
-                              IntegerAttr pinned) {
+                              IntegerAttr pinned, bool staged) {
     // ptxas holds to the pinned number in all groups, whatever setmaxnreg says.
     if (pinned)
       return checkRegisters(kernel, dots, groups, pinned.getInt());
@@ -317,8 +331,10 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       return std::min<int64_t>(240, ((groups + 1) * launch - producer) / groups / 8 * 8);
     };
     // A producer that runs on from tile to tile wants 40; 24 are enough for one of a single tile. Vector work between
-    // products takes all that there is.
-    int64_t producer = dots.size() == 1 && consumerBeside(40) >= peak + 16 ? 40 : 24;
+    // products takes all that there is, unless that is plenty.
+    bool isChain = dots.size() > 1;
+    bool spare = consumerBeside(runningProducer) >= peak + (isChain ? 40 : 16);
+    int64_t producer = spare && (!isChain || staged) ? runningProducer : 24;
     int64_t consumer = consumerBeside(producer);
     Builder builder(&getContext());
     plan.set("producer_registers", builder.getI64IntegerAttr(producer));
