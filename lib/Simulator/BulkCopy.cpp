@@ -5,6 +5,7 @@
 #include "tilec/Simulator/HalfArithmetic.h"
 #include "tilec/Simulator/Wgmma.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <algorithm>
 #include <cstring>
@@ -226,7 +227,11 @@ void tilec::simulator::reduceElement(BulkReduction operation, ReductionType type
   case ReductionType::S64:
     return compares ? update<int64_t>(target, source, value) : update<uint64_t>(target, source, bits);
   case ReductionType::F32:
-    return update<float>(target, source, value);
+    // NaN has one pattern (H200).
+    return update<uint32_t>(target, source, [&](uint32_t a, uint32_t b) {
+      float sum = reduceValue(operation, llvm::bit_cast<float>(a), llvm::bit_cast<float>(b));
+      return sum != sum ? static_cast<uint32_t>(formatInfo(FloatFormat::F32).nan) : llvm::bit_cast<uint32_t>(sum);
+    });
   case ReductionType::F64:
     return update<double>(target, source, value);
   case ReductionType::F16:

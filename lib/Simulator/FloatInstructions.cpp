@@ -137,8 +137,9 @@ Flow reciprocalUpperHalf(Warp &warp, const Op &op, LaneMask lanes) {
   const uint64_t *a = warp.lanes(op.uses[0]);
   constexpr uint64_t upper = ~uint64_t(0xffffffff);
   forLanes(lanes, [&](unsigned lane) {
-    double value = canonical(1 / fromBits<double>(flushSubnormal(FloatFormat::F64, a[lane] & upper)));
-    d[lane] = flushSubnormal(FloatFormat::F64, toBits(value)) & upper;
+    double value = 1 / fromBits<double>(flushSubnormal(FloatFormat::F64, a[lane] & upper));
+    uint64_t bits = value != value ? formatInfo(FloatFormat::F64).nan : toBits(value);
+    d[lane] = flushSubnormal(FloatFormat::F64, bits) & upper;
   });
   return Flow::Next;
 }
