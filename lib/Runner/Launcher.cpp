@@ -102,6 +102,10 @@ Error Launcher::solve() {
     if (!shape || shape->size() != tensor.shape.size())
       return fault("`" + name + "` has " + Twine(tensor.shape.size()) + " dimensions, expected " +
                    Twine(shape ? shape->size() : 0));
+    Expected<const ElementType *> type = findElementType(text(*argument, "type"));
+    if (!type)
+      return type.takeError();
+    elementBytes[name.str()] = (*type)->bytes;
     for (auto [expression, extent] : zip(*shape, tensor.shape))
       if (std::optional<StringRef> dim = expression.getAsString(); dim && is_contained(dims, dim->str()))
         values.names.try_emplace(dim->str(), extent);
@@ -173,10 +177,7 @@ Error Launcher::checkAddresses() {
   for (const json::Object *argument : tensorArguments()) {
     StringRef name = text(*argument, "name");
     const TensorArgument &tensor = tensors[name.str()];
-    Expected<const ElementType *> type = findElementType(text(*argument, "type"));
-    if (!type)
-      return type.takeError();
-    if (!is_contained(tensor.shape, 0) && (tensor.address == 0 || tensor.address % (*type)->bytes))
+    if (!is_contained(tensor.shape, 0) && (tensor.address == 0 || tensor.address % elementBytes[name.str()]))
       return fault("the address of `" + name + "` is not a multiple of its element's size");
   }
   return Error::success();
@@ -192,10 +193,7 @@ Error Launcher::checkOverlap() {
   for (const json::Object *argument : tensorArguments()) {
     StringRef name = text(*argument, "name");
     const TensorArgument &tensor = tensors[name.str()];
-    Expected<const ElementType *> type = findElementType(text(*argument, "type"));
-    if (!type)
-      return type.takeError();
-    uint64_t bytes = spanOf(tensor.shape, stridesOf(name)) * (*type)->bytes;
+    uint64_t bytes = spanOf(tensor.shape, stridesOf(name)) * elementBytes[name.str()];
     Range range = {name, tensor.address, tensor.address + bytes, text(*argument, "access") != "in"};
     for (const Range &other : ranges)
       if ((range.stored || other.stored) && std::max(range.first, other.first) < std::min(range.last, other.last))

@@ -65,9 +65,6 @@ bool Grid::advance(size_t which) {
   case Cluster::Advance::Done:
     blocksDone += cluster.blocks.size();
     running.erase(running.begin() + static_cast<ptrdiff_t>(which));
-    if (state.options.progress)
-      state.options.progress(blocksDone, order.size() * state.launch.cluster[0] * state.launch.cluster[1] *
-                                             state.launch.cluster[2]);
     return true;
   }
   return false;
@@ -92,8 +89,15 @@ bool Grid::widen() {
   return true;
 }
 
+uint64_t Grid::blocksOfLaunch() const {
+  const auto &cluster = state.launch.cluster;
+  return uint64_t(order.size()) * cluster[0] * cluster[1] * cluster[2];
+}
+
 void Grid::run() {
   for (admit(); !running.empty(); admit()) {
+    if (state.options.progress)
+      state.options.progress(blocksDone, blocksOfLaunch());
     for (size_t i = running.size(); i-- > 0;)
       if (!advance(i) || failed())
         return;

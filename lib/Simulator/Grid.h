@@ -26,6 +26,7 @@ private:
   void reportHang();
   std::string blocksOutside() const;
   bool failed() const;
+  uint64_t blocksOfLaunch() const;
 
   LaunchState &state;
   std::array<uint32_t, 3> extents;

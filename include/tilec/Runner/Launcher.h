@@ -75,6 +75,7 @@ private:
   Device &device;
   std::string forced;
   std::map<std::string, TensorArgument> tensors;
+  std::map<std::string, unsigned> elementBytes;
   std::map<std::string, uint64_t> workspaces;
   HostValues values;
 };

@@ -39,7 +39,7 @@ struct Options {
   uint64_t maximumInstructions = 50000000;
   /// Faults after which a launch ends.
   unsigned maximumFaults = 20;
-  /// Called after each cluster with the number of blocks done.
+  /// Called again and again with the number of blocks done.
   llvm::function_ref<void(uint64_t done, uint64_t all)> progress = nullptr;
 };
 
