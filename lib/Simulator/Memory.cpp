@@ -21,7 +21,10 @@ MemoryRegion *DeviceMemory::find(uint64_t address, uint64_t bytes) {
   auto after = std::upper_bound(
       regions.begin(), regions.end(), address,
       [](uint64_t value, const std::unique_ptr<MemoryRegion> &region) { return value < region->base; });
-  if (after == regions.begin() || !(*--after)->contains(address, bytes))
+  if (after == regions.begin())
+    return nullptr;
+  --after;
+  if (!(*after)->contains(address, bytes))
     return nullptr;
   return last = after->get();
 }

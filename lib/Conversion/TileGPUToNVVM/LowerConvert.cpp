@@ -111,23 +111,36 @@ private:
   // Shared memory
   //===--------------------------------------------------------------------===//
 
-  struct ThreadPart {
-    Value row, inner;
-  };
-
-  ThreadPart threadPart(const Layout &layout) {
-    Value row = lowering.constant32(0);
+  // What the thread contributes to each coordinate.
+  SmallVector<Value, 4> threadPart(const Layout &layout) {
+    SmallVector<Value, 4> part;
     for (unsigned d = 0; d < layout.rank(); ++d)
-      if (d != plan.scratch.innerDim && plan.scratch.rowStride[d] != 0)
-        row = lowering.add(row, lowering.mulConstant(lowering.threadCoordinate(layout, d), plan.scratch.rowStride[d]));
-    return {row, lowering.threadCoordinate(layout, plan.scratch.innerDim)};
+      part.push_back(lowering.threadCoordinate(layout, d));
+    return part;
   }
 
-  Value address(const Layout &layout, const ThreadPart &thread, uint32_t reg) {
+  // Of a vector outside the tensor, which nobody writes, the thread reads what the first of its dimension has.
+  SmallVector<Value, 4> threadPartInside(ArrayRef<Value> thread, const Coordinates &offset) {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getType()).getShape();
+    SmallVector<Value, 4> part(thread);
+    for (unsigned d = 0; d < to.rank(); ++d) {
+      int64_t registers = to.registerOffset(to.numRegisters() - 1)[d], last = to.covered(d) - 1 - registers;
+      if (offset[d] + last < shape[d])
+        continue;
+      Value limit = lowering.constant32(std::max<int64_t>(shape[d] - offset[d], 0));
+      Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, thread[d], limit);
+      part[d] = arith::SelectOp::create(builder, loc, inside, thread[d], lowering.constant32(0));
+    }
+    return part;
+  }
+
+  Value address(ArrayRef<Value> thread, const Coordinates &offset) {
     const ScratchPlan &scratch = plan.scratch;
-    Coordinates offset = layout.registerOffset(reg);
-    Value row = lowering.addConstant(thread.row, scratch.rowOf(offset));
-    Value inner = lowering.addConstant(thread.inner, offset[scratch.innerDim]);
+    Value row = lowering.constant32(scratch.rowOf(offset));
+    for (unsigned d = 0; d < thread.size(); ++d)
+      if (d != scratch.innerDim && scratch.rowStride[d] != 0)
+        row = lowering.add(row, lowering.mulConstant(thread[d], scratch.rowStride[d]));
+    Value inner = lowering.addConstant(thread[scratch.innerDim], offset[scratch.innerDim]);
     Value bytes =
         lowering.add(lowering.mulConstant(row, scratch.pitchBytes), lowering.mulConstant(inner, scratch.elementBytes));
     if (scratch.swizzleMask == 0)
@@ -158,13 +171,13 @@ private:
       Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, lowering.constant32(0));
       writes = writes ? Value(arith::AndIOp::create(builder, loc, writes, zero)) : zero;
     }
-    ThreadPart writer = threadPart(from);
+    SmallVector<Value, 4> writer = threadPart(from);
     auto write = [&] {
       for (const VectorRegisters &vector : plan.scratch.writes) {
         SmallVector<Value, 8> values;
         for (uint32_t reg : vector)
           values.push_back(input[reg]);
-        scratch.storeAt(values, address(from, writer, vector.front()));
+        scratch.storeAt(values, address(writer, from.registerOffset(vector.front())));
       }
     };
     if (writes)
@@ -172,10 +185,11 @@ private:
     else
       write();
     meet();
-    ThreadPart reader = threadPart(to);
+    SmallVector<Value, 4> reader = threadPart(to);
     Registers result(to.numRegisters());
     for (const VectorRegisters &vector : plan.scratch.reads) {
-      SmallVector<Value, 8> values = scratch.loadAt(vector.size(), address(to, reader, vector.front()));
+      Coordinates offset = to.registerOffset(vector.front());
+      SmallVector<Value, 8> values = scratch.loadAt(vector.size(), address(threadPartInside(reader, offset), offset));
       for (auto [reg, value] : llvm::zip(vector, values))
         result[reg] = value;
     }
