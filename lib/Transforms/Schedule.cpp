@@ -67,7 +67,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     if (sideBySide)
       grid = gridOfGroups(grid, number("groups"));
     else if (persistent)
-      grid = gridOfPersistentBlocks(grid);
+      grid = gridOfPersistentBlocks(grid, plan.get("alternating") ? periodOf(parallel) : Attribute());
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -85,8 +85,8 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       body = guard(builder, parallel, number("groups"), block);
       builder.setInsertionPointToStart(body);
     } else if (persistent) {
-      body = persist(builder, parallel, block);
-      builder.setInsertionPointToStart(body);
+      body = plan.get("alternating") ? persistInTurns(builder, parallel, block) : persist(builder, parallel, block);
+      builder.setInsertionPoint(body->getTerminator());
     }
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
     SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
@@ -117,6 +117,18 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     }
   }
 
+  // Tiles from the most work to the least: the sizes of the ranges along which it grows.
+  static Attribute periodOf(tile::ParallelOp parallel) {
+    MLIRContext *context = parallel.getContext();
+    Attribute period = Builder(context).getI64IntegerAttr(1);
+    for (unsigned dim = 0; dim < parallel.getLower().size(); ++dim)
+      if (growsWithIteration(parallel, dim)) {
+        Attribute low = hostExpression(parallel.getLower()[dim]), high = hostExpression(parallel.getUpper()[dim]);
+        period = hostOperation(context, "mul", {period, hostOperation(context, "sub", {high, low})});
+      }
+    return period;
+  }
+
   // Blocks of a launch: the product of the ranges' sizes.
   static Attribute gridOf(tile::ParallelOp parallel) {
     MLIRContext *context = parallel.getContext();
@@ -140,15 +152,22 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return hostOperation(builder.getContext(), "max", {blocks, excess});
   }
 
-  // One block a multiprocessor, which takes every grid-th tile. Tiles are counted in 32 bits: beyond, the grid is larger
-  // than any launch takes.
-  static Attribute gridOfPersistentBlocks(Attribute iterations) {
+  // One block a multiprocessor, which takes every grid-th tile. Tiles are counted in 32 bits: beyond, the grid is
+  // larger than any launch takes.
+  // Work that falls within `period` tiles and begins anew is balanced by rounds of at least two periods; under longer
+  // ones each tile gets a block of its own.
+  static Attribute gridOfPersistentBlocks(Attribute iterations, Attribute period) {
     Builder builder(iterations.getContext());
     MLIRContext *context = builder.getContext();
     auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
     Attribute blocks = hostOperation(context, "min", {iterations, builder.getStringAttr("sm_count")});
     Attribute excess = hostOperation(context, "gt", {iterations, constant(INT32_MAX)});
     Attribute refused = hostOperation(context, "mul", {excess, constant(int64_t(1) << 31)});
+    if (period) {
+      Attribute isLong = hostOperation(
+          context, "gt", {hostOperation(context, "mul", {period, constant(2)}), builder.getStringAttr("sm_count")});
+      blocks = hostOperation(context, "max", {blocks, hostOperation(context, "mul", {isLong, iterations})});
+    }
     return hostOperation(context, "max", {blocks, refused});
   }
 
@@ -173,14 +192,40 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return loop.getBody();
   }
 
+  // Tiles whose work falls from one to the next are dealt out in rounds, every other one backwards: a block that got
+  // much in a round gets little in the next. The last round is not full. In 32 bits, as the numbers of tiles are.
+  static Block *persistInTurns(OpBuilder &builder, tile::ParallelOp parallel, Value &number) {
+    Location loc = parallel.getLoc();
+    Decoder decoder{builder, loc};
+    Value count = decoder.narrow(numberOfIterations(builder, parallel));
+    Value blocks = decoder.narrow(tilegpu::GridSizeOp::create(builder, loc, builder.getIndexType()));
+    Value forwards = decoder.narrow(number), zero = decoder.constant(0), one = decoder.constant(1);
+    Value backwards = decoder.sub(decoder.sub(blocks, one), forwards);
+    auto placeIn = [&](Value round) -> Value {
+      Value parity = arith::AndIOp::create(builder, loc, round, one);
+      Value even = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, parity, zero);
+      return arith::SelectOp::create(builder, loc, even, forwards, backwards);
+    };
+    Value full = decoder.div(count, blocks), rest = decoder.rem(count, blocks);
+    Value takesPart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, placeIn(full), rest);
+    Value rounds = decoder.add(full, arith::SelectOp::create(builder, loc, takesPart, one, zero));
+    auto loop = scf::ForOp::create(builder, loc, arith::ConstantIndexOp::create(builder, loc, 0), decoder.widen(rounds),
+                                   arith::ConstantIndexOp::create(builder, loc, 1));
+    loop->setAttr(persistentLoop, builder.getUnitAttr());
+    builder.setInsertionPointToStart(loop.getBody());
+    Value round = decoder.narrow(loop.getInductionVar());
+    number = decoder.widen(decoder.add(decoder.mul(round, blocks), placeIn(round)));
+    return loop.getBody();
+  }
+
   // Replaces the block's number by that of the group's iteration. The last block has groups without one.
   static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups, Value &number) {
     Location loc = parallel.getLoc();
     Value first = arith::MulIOp::create(builder, loc, number, arith::ConstantIndexOp::create(builder, loc, groups));
     Value group = tilegpu::GroupOp::create(builder, loc, builder.getIndexType());
     number = arith::AddIOp::create(builder, loc, first, group);
-    Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number,
-                                         numberOfIterations(builder, parallel));
+    Value exists =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, numberOfIterations(builder, parallel));
     return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
   }
 
