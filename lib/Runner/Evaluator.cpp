@@ -162,6 +162,18 @@ int64_t Evaluator::placeOf(llvm::ArrayRef<int64_t> subscripts, llvm::ArrayRef<in
   return place;
 }
 
+// Row-major places of the elements that subscripts name side by side, -1 outside.
+static std::vector<int64_t> placesOf(llvm::ArrayRef<Lanes> subscripts, llvm::ArrayRef<int64_t> shape, size_t count) {
+  std::vector<int64_t> places(count, 0);
+  for (auto [lanes, extent] : llvm::zip(subscripts, shape))
+    for (size_t i = 0; i < count; ++i) {
+      int64_t subscript = lanes.integerAt(i);
+      bool inside = subscript >= 0 && subscript < extent && places[i] >= 0;
+      places[i] = inside ? places[i] * extent + subscript : -1;
+    }
+  return places;
+}
+
 Lanes Evaluator::evaluateLoad(const Load *load) {
   llvm::SmallVector<Lanes, 4> subscripts;
   size_t count = 1;
@@ -176,14 +188,13 @@ Lanes Evaluator::evaluateLoad(const Load *load) {
   }
   bool floats = isFloat(load->type.element);
   Lanes result = floats ? Lanes::floats(count) : Lanes::integers(count);
-  std::vector<int64_t> shape = shapeOf(load->tensor).vec();
-  llvm::SmallVector<int64_t, 4> at(subscripts.size());
+  std::vector<int64_t> places = placesOf(subscripts, shapeOf(load->tensor), count);
+  const HostTensor *contents = contentsOf.lookup(load->tensor);
   for (size_t i = 0; i < count; ++i) {
-    for (auto [position, lanes] : llvm::zip(at, subscripts))
-      position = lanes.integerAt(i);
-    int64_t place = placeOf(at, shape);
-    if (place >= 0)
-      result.set(i, loadElement(load->tensor, place));
+    if (places[i] >= 0 && contents && floats)
+      result.real[i] = contents->value(places[i]);
+    else if (places[i] >= 0)
+      result.set(i, loadElement(load->tensor, places[i]));
     else if (fallback)
       result.set(i, fallback->scalarAt(i));
   }
@@ -195,10 +206,9 @@ Scalar Evaluator::loadElement(const Tensor *tensor, int64_t place) {
   if (found == contentsOf.end())
     return elementOfLet(tensor, place);
   const HostTensor &contents = *found->second;
-  const uint8_t *bytes = &contents.bytes[place * contents.type->bytes];
   if (contents.type->kind == ElementType::Float)
-    return {decodeElement(*contents.type, bytes), 0, 0};
-  return {0, decodeInteger(*contents.type, bytes), 0};
+    return {contents.value(place), 0, 0};
+  return {0, decodeInteger(*contents.type, &contents.bytes[place * contents.type->bytes]), 0};
 }
 
 // Computes the element where it is first read.

@@ -127,6 +127,12 @@ Scalar Evaluator::dot(const Dot *product) {
   bool floats = isFloat(product->type.element);
   forEachBlock(product->axes, [&] {
     Lanes lhs = evaluate(product->lhs), rhs = evaluate(product->rhs);
+    work += frame.count;
+    bool isPlain = floats && !product->guard && lhs.bound.empty() && rhs.bound.empty();
+    for (size_t i = 0; isPlain && i < frame.count; ++i)
+      sum.add(lhs.realAt(i) * rhs.realAt(i), 0);
+    if (isPlain)
+      return;
     std::vector<bool> present = presentLanes(product->guard);
     for (size_t i = 0; i < frame.count; ++i) {
       if (!present[i])
@@ -138,7 +144,6 @@ Scalar Evaluator::dot(const Dot *product) {
       double a = lhs.realAt(i), b = rhs.realAt(i);
       sum.add(a * b, std::abs(a) * rhs.boundAt(i) + std::abs(b) * lhs.boundAt(i));
     }
-    work += frame.count;
   });
   if (!floats)
     return {0, wrapInteger(product->type.element, static_cast<int64_t>(sum.integer)), 0};
@@ -345,7 +350,10 @@ Lanes Evaluator::computeRow(const AxisOperation *operation) {
     std::vector<bool> block = presentLanes(operation->guard);
     present.insert(present.end(), block.begin(), block.end());
   });
-  (values.isFloat ? values.integer.clear() : values.real.clear());
+  if (values.isFloat)
+    values.integer.clear();
+  else
+    values.real.clear();
   ScalarKind type = operation->operand->type.element;
   switch (operation->operation) {
   case AxisOperationKind::Softmax:

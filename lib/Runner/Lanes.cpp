@@ -34,7 +34,10 @@ Scalar Lanes::scalarAt(size_t lane) const {
 }
 
 void Lanes::set(size_t lane, const Scalar &scalar) {
-  (isFloat ? real[lane] = scalar.real : static_cast<double>(integer[lane] = scalar.integer));
+  if (isFloat)
+    real[lane] = scalar.real;
+  else
+    integer[lane] = scalar.integer;
   if (scalar.bound == 0 && bound.empty())
     return;
   bound.resize(size());

@@ -313,7 +313,10 @@ llvm::Expected<std::vector<ReferenceTensor>> ReferenceRun::run() {
     Assignment assignment = *assignmentOf(stmt);
     if (assignment.tensor->access == TensorAccess::Temp)
       continue;
-    (assignment.atomic ? combine(assignment) : store(assignment));
+    if (assignment.atomic)
+      combine(assignment);
+    else
+      store(assignment);
   }
   for (ReferenceTensor &result : results)
     settle(result.elements);
