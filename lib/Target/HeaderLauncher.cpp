@@ -300,9 +300,10 @@ std::string LauncherWriter::conditionOf(const Variant &variant) const {
 void LauncherWriter::writeChoice() {
   os << "  int tilec_choice = -1;\n  int64_t tilec_least = 0;\n";
   for (auto [number, variant] : enumerate(kernel.variants))
-    os << "  if (" << conditionOf(variant)
-       << ") {\n    const int64_t tilec_cost = " << (variant.cost ? printer.print(*variant.cost) : "0")
-       << ";\n    if (tilec_choice < 0 || tilec_cost < tilec_least) {\n      tilec_choice = " << number
+    // Compilers warn of comparisons in two pairs of parentheses, so the condition is no operand of `if`.
+    os << "  {\n    const int tilec_fits = " << conditionOf(variant)
+       << ";\n    const int64_t tilec_cost = " << (variant.cost ? printer.print(*variant.cost) : "0")
+       << ";\n    if (tilec_fits && (tilec_choice < 0 || tilec_cost < tilec_least)) {\n      tilec_choice = " << number
        << ";\n      tilec_least = tilec_cost;\n    }\n  }\n";
 }
 
