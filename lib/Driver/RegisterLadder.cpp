@@ -1,11 +1,12 @@
 // A kernel that spills gets the registers of fewer blocks a multiprocessor.
 #include "RegisterLadder.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Machine/Occupancy.h"
 
 using namespace llvm;
 
-static constexpr StringLiteral blocksName = "tilec.blocks", limitName = "nvvm.maxnreg", threadsName = "nvvm.reqntid";
+static constexpr StringLiteral limitName = "nvvm.maxnreg", threadsName = "nvvm.reqntid";
 static constexpr StringLiteral directive = ".maxnreg ";
 
 // Replaces the number of `.maxnreg` in the head of an entry.
@@ -21,7 +22,7 @@ static bool replaceLimit(std::string &ptx, StringRef entry, int64_t registers) {
 
 static bool raiseLimit(mlir::LLVM::LLVMFuncOp function, const tilec::Machine &machine,
                        const tilec::KernelResources &used, std::string &ptx) {
-  auto blocks = function->getAttrOfType<mlir::IntegerAttr>(blocksName);
+  auto blocks = function->getAttrOfType<mlir::IntegerAttr>(tilec::tile::blocksName);
   auto limit = function->getAttrOfType<mlir::IntegerAttr>(limitName);
   auto threads = function->getAttrOfType<mlir::DenseI32ArrayAttr>(threadsName);
   if (!blocks || !limit || !threads || !used.spills())
@@ -38,7 +39,7 @@ static bool raiseLimit(mlir::LLVM::LLVMFuncOp function, const tilec::Machine &ma
   if (registers <= limit.getInt() || !replaceLimit(ptx, function.getName(), registers))
     return false;
   mlir::Builder builder(function.getContext());
-  function->setAttr(blocksName, builder.getI64IntegerAttr(fewer));
+  function->setAttr(tilec::tile::blocksName, builder.getI64IntegerAttr(fewer));
   function->setAttr(limitName, builder.getI32IntegerAttr(registers));
   mlir::emitRemark(function.getLoc()) << function.getName() << ": spills with " << limit.getInt()
                                       << " registers a thread; " << fewer << " blocks a multiprocessor, up to "

@@ -1,6 +1,7 @@
 // Modules and kernels: one tile.kernel for each variant and specialisation, with its launch arguments.
 #include "Generator.h"
 
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/IRGen/IRGen.h"
 
 using namespace mlir;
@@ -79,9 +80,9 @@ bool Generator::generate() {
   auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix, kernel.name,
                                    interface.arguments, interface.contracts, builder.getArrayAttr(specialization.when),
                                    annotationsOf(kernel.annotations));
-  op->setAttr("tilec.specialization", builder.getStringAttr(specialization.kind));
+  op->setAttr(tile::specializationName, builder.getStringAttr(specialization.kind));
   if (Attribute cost = costOf(kernel, specialization, builder))
-    op->setAttr("tilec.cost", cost);
+    op->setAttr(tile::costName, cost);
   builder.createBlock(&op.getBody());
   declareArguments();
   emitStages();

@@ -23,7 +23,7 @@ struct ArgumentFacts {
 struct Specialization {
   /// "fast", "pairs", "inputs" or "general".
   llvm::StringRef kind;
-  /// Appended to the variant's name: "fast", "inputs" or "general", or with a bound of the length, "fast_512".
+  /// Appended to the variant's name: the kind, with a bound of the length "fast_512", for one length "fast_of_512".
   std::string suffix;
   /// By name: dimensions, integer scalars and strides ("A.stride0").
   llvm::StringMap<ArgumentFacts> arguments;

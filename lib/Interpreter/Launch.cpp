@@ -3,6 +3,7 @@
 
 #include "Machine.h"
 #include "mlir/IR/Diagnostics.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -210,7 +211,7 @@ static llvm::Expected<Kernel> chooseVariant(ModuleOp module, StringRef kernel, c
       return selected.takeError();
     if (!*selected)
       continue;
-    Attribute expression = op->getAttr("tilec.cost");
+    Attribute expression = op->getAttr(tile::costName);
     llvm::Expected<double> cost = expression ? evaluateHostExpression(expression, arguments) : 0.0;
     if (!cost)
       return cost.takeError();

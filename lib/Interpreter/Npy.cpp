@@ -72,7 +72,8 @@ Expected<NpyArray> tilec::interpreter::readNpy(StringRef path) {
   StringRef type = field(header, "descr").drop_front().take_until([](char c) { return c == '\''; });
   static constexpr StringLiteral known[] = {"f2", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "b1"};
   if (!is_contained(known, type.drop_front()))
-    return fault(path, "has elements of the type `" + type + "`; the types are numpy's float16 to float64, integers and bool");
+    return fault(path, "has elements of the type `" + type +
+                           "`; the types are numpy's float16 to float64, integers and bool");
   NpyArray array;
   array.type = type.drop_front().str();
   StringRef shape = field(header, "shape").drop_front().take_until([](char c) { return c == ')'; });
@@ -114,7 +115,9 @@ Error tilec::interpreter::writeNpy(StringRef path, const NpyArray &array) {
   };
   if (Error error = writeToOutput(path, write)) {
     std::string reason = toString(std::move(error));
-    return fault(path, StringRef(reason).rsplit("': ").second.empty() ? reason : StringRef(reason).rsplit("': ").second);
+    // The path is named by fault().
+    StringRef cause = StringRef(reason).rsplit("': ").second;
+    return fault(path, cause.empty() ? StringRef(reason) : cause);
   }
   return Error::success();
 }

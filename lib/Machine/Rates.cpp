@@ -1,4 +1,4 @@
-// Measured rates of tiles.
+// Rates of tiles: measured where the machine has wgmma, estimated elsewhere.
 #include "tilec/Machine/Rates.h"
 
 using namespace tilec;
@@ -21,8 +21,8 @@ static constexpr AttentionTile attentionWgmma[] = {
     {128, 128, 128, 730, 3000, true}, {256, 128, 64, 860, 4000, true},
 };
 
-// mma.sync from rings of cp.async. Blocks of more than 128 columns keep too many accumulators for two blocks to share a
-// multiprocessor.
+// mma.sync from rings of cp.async: estimates around the peak of an A100, no measurements. Blocks of more than 128
+// columns keep too many accumulators for two blocks to share a multiprocessor.
 static constexpr ProductTile productsWarp[] = {
     {128, 128, 64, 600, 700, 1500, true, true},
     {64, 64, 64, 450, 700, 1000, false, false},

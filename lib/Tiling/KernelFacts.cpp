@@ -98,7 +98,7 @@ void ProductFinder::visit(const Expr *expr, bool inProduct) {
     visit(operand, inProduct || dot);
 }
 
-/// Through lets; the initial value of a var says nothing about later ones.
+/// Through the values of lets, and the initial ones of vars.
 static bool dependsOnProduct(const Expr *expr, llvm::SmallPtrSetImpl<const Variable *> &seen) {
   if (llvm::isa<Dot>(expr))
     return true;

@@ -1,7 +1,9 @@
 // Rings: which loads they carry, where items are put, received and released, how many slots they have.
 #include "ChannelBuilder.h"
 
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
+#include "tilec/Dialect/TileGPU/TensorMapLimits.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/StagedStore.h"
 
@@ -64,7 +66,8 @@ std::optional<Transfer> ChannelBuilder::match(Value load, tilegpu::MmaAttr mma, 
   SmallVector<int64_t> shape;
   for (int64_t d : box->kept)
     shape.push_back(box->box[d] * (d == transfer.splitDim ? kernel.getGroups() : 1));
-  if (transfer.engine == "tma" && llvm::any_of(ArrayRef(shape).drop_back(), [](int64_t n) { return n > 256; }))
+  if (transfer.engine == "tma" &&
+      llvm::any_of(ArrayRef(shape).drop_back(), [](int64_t n) { return n > tilegpu::maxBoxExtent; }))
     return std::nullopt;
   bool swizzled = mma.getKind() != "fma" && span != 0;
   auto shared = tilegpu::SharedAttr::get(kernel.getContext(), swizzled ? span : 0, swizzled ? 0 : 16);
@@ -251,13 +254,13 @@ LogicalResult ChannelBuilder::finish() {
 //===----------------------------------------------------------------------===//
 
 // One slot for an item of the whole tile, two where the next tile's item comes meanwhile; a ring for items of a loop:
-// four when a producer runs ahead (three lose 3 %, two a third of a GEMM's speed), three for cp.async, two for copies by
-// the threads. `@stages(n)` pins it.
+// four when a producer runs ahead (three lose 3 %, two a third of a GEMM's speed), three for cp.async, two for copies
+// by the threads. `@stages(n)` pins it.
 int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
   auto loop = dyn_cast_or_null<scf::ForOp>(enclosingLoop(channel.lastFill));
   if (!loop)
     return isPersistent() ? 2 : 1;
-  if (auto pinned = loop->getAttrOfType<IntegerAttr>("tilec.stages"))
+  if (auto pinned = loop->getAttrOfType<IntegerAttr>(tile::stagesName))
     return pinned.getInt();
   tilegpu::ChanOp op = channel.op;
   StringRef engine = op.getEngine();
@@ -287,7 +290,7 @@ int64_t ChannelBuilder::roomForStaging() const {
   for (const Channel &channel : channels) {
     tilegpu::ChanOp op = channel.op;
     auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
-    int64_t least = loop && loop->hasAttr("tilec.stages") ? INT64_MAX : 2;
+    int64_t least = loop && loop->hasAttr(tile::stagesName) ? INT64_MAX : 2;
     room -= std::min(least, wantedSlots(channel)) * op.getType().slotBytes();
   }
   return room;
@@ -303,7 +306,7 @@ LogicalResult ChannelBuilder::chooseSlots() {
     wanted.push_back(wantedSlots(channel));
     bytes.push_back(channel.op.getType().slotBytes());
     auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
-    bool pinned = loop && loop->hasAttr("tilec.stages");
+    bool pinned = loop && loop->hasAttr(tile::stagesName);
     slots.push_back(pinned ? wanted.back() : 1);
     if (pinned)
       pinnedLoop = loop;

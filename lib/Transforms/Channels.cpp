@@ -2,6 +2,7 @@
 #include "ChannelBuilder.h"
 
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -169,7 +170,7 @@ struct ChannelsPass : tilec::impl::ChannelsBase<ChannelsPass> {
     bool fallback = specializationOf(kernel) != "fast";
     WalkResult result = kernel.walk([&](scf::ForOp loop) {
       bool fills = llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<tilegpu::FillOp>(op); });
-      if (fills || !loop->hasAttr("tilec.stages") || (fallback && containsDot(loop)))
+      if (fills || !loop->hasAttr(tile::stagesName) || (fallback && containsDot(loop)))
         return WalkResult::advance();
       loop.emitError("E0709: `@stages` cannot be honoured: no operand of a `dot` directly in this loop is loaded from "
                      "a tensor");

@@ -2,6 +2,7 @@
 #include "tilec/Transforms/DotOperand.h"
 
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/TileGPU/TensorMapLimits.h"
 #include "tilec/Transforms/AxisClasses.h"
 
 using namespace mlir;
@@ -61,9 +62,10 @@ int64_t tilec::tmaSpan(const BoxLoad &box) {
 
 int64_t tilec::swizzleSpan(const BoxLoad &box) {
   int64_t bits = elementBits(box), rank = box.viewOp().getType().getRank();
-  if (bits < 8 || rank > 5 || box.viewOp().getAccess() != tile::Access::in || box.kept.empty())
+  if (bits < 8 || rank > tilegpu::maxTensorRank || box.viewOp().getAccess() != tile::Access::in || box.kept.empty())
     return 0;
-  if (box.kept.back() != rank - 1 || rowAlignment(box.viewOp()) < 16 || llvm::any_of(box.box, [](int64_t n) { return n > 256; }))
+  if (box.kept.back() != rank - 1 || rowAlignment(box.viewOp()) < tilegpu::tensorAlignment ||
+      llvm::any_of(box.box, [](int64_t n) { return n > tilegpu::maxBoxExtent; }))
     return 0;
   int64_t rowBytes = box.box.back() * bits / 8;
   for (int64_t span : {128, 64, 32})

@@ -27,6 +27,10 @@ bool tilec::canStart(tilegpu::MmaOp product) {
   return product.getFast() || !isa<Float8E4M3FNType, Float8E5M2Type>(element);
 }
 
+bool tilec::isSpecialFunction(Operation *op) {
+  return isa_and_nonnull<math::MathDialect>(op->getDialect()) && !isa<math::FmaOp, math::AbsFOp>(op);
+}
+
 int64_t tilec::vectorWork(Operation *op) {
   if (isa<tilegpu::MmaOp, tilegpu::MmaWaitOp, tile::BroadcastOp, arith::ConstantOp>(op) || op->getNumResults() == 0)
     return 0;
@@ -34,9 +38,7 @@ int64_t tilec::vectorWork(Operation *op) {
   auto type = dyn_cast<RankedTensorType>(tile.getType());
   if (!type || type.getRank() < 2 || type.getElementType().isInteger(1))
     return 0;
-  bool special = op->getDialect()->getNamespace() == math::MathDialect::getDialectNamespace() &&
-                 !isa<math::FmaOp, math::AbsFOp>(op);
-  return type.getNumElements() * (special ? 8 : 1);
+  return type.getNumElements() * (isSpecialFunction(op) ? instructionRate / specialFunctionRate : 1);
 }
 
 Operation *tilec::itemOf(Value view) {

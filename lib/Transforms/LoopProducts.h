@@ -18,8 +18,15 @@ bool isProductLoop(mlir::scf::ForOp loop);
 /// Whether other work may run until a product is complete: exact sums of 8-bit floats add parts in between.
 bool canStart(tilegpu::MmaOp product);
 
-/// Work on the elements of tiles, in issue slots of the block: 8 for each exponential and the like, 1 for anything
-/// else.
+/// Whether an operation on floats goes to the special function units, as exponentials do.
+bool isSpecialFunction(mlir::Operation *op);
+
+/// Results of a multiprocessor in each clock (CUDA C++ Programming Guide, "Arithmetic Instructions", 9.0): of special
+/// functions, of other f32 instructions.
+constexpr int64_t specialFunctionRate = 16, instructionRate = 128;
+
+/// Work on the elements of tiles, in issue slots of the block: specialFunctionRate and instructionRate say how many
+/// each exponential and the like takes; 1 for anything else.
 int64_t vectorWork(mlir::Operation *op);
 inline bool isVectorWork(mlir::Operation *op) { return vectorWork(op) > 0; }
 

@@ -64,14 +64,14 @@ void Division::placeScratch() {
   scratch = llvm::alignTo(scratch, 16);
   kernel.walk([&](Operation *op) {
     if (tilegpu::scratchBytes(op) > 0)
-      op->setAttr("tilegpu.scratch", builder.getI64IntegerAttr(next));
+      op->setAttr(tilegpu::scratchName, builder.getI64IntegerAttr(next));
   });
   for (auto [op, offset] : single) {
-    op->setAttr("tilegpu.scratch", builder.getI64IntegerAttr(next + scratch + offset));
-    op->setAttr("tilegpu.single_use", builder.getUnitAttr());
+    op->setAttr(tilegpu::scratchName, builder.getI64IntegerAttr(next + scratch + offset));
+    op->setAttr(tilegpu::singleUseName, builder.getUnitAttr());
   }
   scratch += own;
-  kernel->setAttr("tilegpu.scratch_stride", builder.getI64IntegerAttr(scratch));
+  kernel->setAttr(tilegpu::scratchStrideName, builder.getI64IntegerAttr(scratch));
   if (scratch > 0)
     buffers.push_back({"scratch ", scratch * kernel.getGroups()});
   next += scratch * kernel.getGroups();

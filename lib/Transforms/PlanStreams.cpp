@@ -2,6 +2,7 @@
 #include "PlanStreams.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -64,7 +65,7 @@ int64_t bytesOf(tile::LoadOp load) {
 int64_t unrolledTurns(Operation *op) {
   int64_t turns = 1;
   for (auto loop = op->getParentOfType<scf::ForOp>(); loop; loop = loop->getParentOfType<scf::ForOp>())
-    if (auto factor = loop->getAttrOfType<IntegerAttr>("tilec.unroll"))
+    if (auto factor = loop->getAttrOfType<IntegerAttr>(tile::unrollName))
       turns *= factor.getInt();
   return turns;
 }
@@ -148,14 +149,14 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Str
           elements += type.getNumElements();
         }
     });
-    if (!reads || bytes == 0 || loop->hasAttr("tilec.unroll"))
+    if (!reads || bytes == 0 || loop->hasAttr(tile::unrollName))
       return;
     // Registers hold packed elements until they are added up; a row is worked on in every turn.
     int64_t registers = streams.fewBlocks ? llvm::divideCeil(bytes, wordBytes) : elements;
     int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / registers);
-    loop->setAttr("tilec.unroll", Builder(kernel.getContext())
-                                      .getI64IntegerAttr(llvm::bit_floor(
-                                          static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, maxUnrolled)))));
+    loop->setAttr(tile::unrollName, Builder(kernel.getContext())
+                                        .getI64IntegerAttr(llvm::bit_floor(
+                                            static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, maxUnrolled)))));
   });
 }
 

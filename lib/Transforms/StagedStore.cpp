@@ -5,6 +5,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
+#include "tilec/Dialect/TileGPU/TensorMapLimits.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
 #include "llvm/ADT/SetVector.h"
@@ -125,15 +126,16 @@ static bool chooseUnit(BoxStore &box) {
 std::optional<BoxStore> tilec::matchBoxStore(tile::StoreOp store, int64_t groups) {
   auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
   auto view = store.getView().getDefiningOp<tile::ViewOp>();
-  if (!type || type.getRank() != 2 || !view || view.getType().getRank() > 5 || enclosingLoop(store))
+  if (!type || type.getRank() != 2 || !view || view.getType().getRank() > tilegpu::maxTensorRank ||
+      enclosingLoop(store))
     return std::nullopt;
   Type element = type.getElementType();
   if (element != view.getType().getElementType() || !element.isIntOrFloat() ||
       !llvm::is_contained({8u, 16u, 32u}, element.getIntOrFloatBitWidth()))
     return std::nullopt;
   BoxStore box{store, view, {}, {}, {}, {}};
-  if (rowAlignment(view) < 16 || !matchSubscripts(box, groups) || box.kept.back() + 1 != view.getType().getRank() ||
-      !chooseUnit(box) || hasOtherAccess(store, view))
+  if (rowAlignment(view) < tilegpu::tensorAlignment || !matchSubscripts(box, groups) ||
+      box.kept.back() + 1 != view.getType().getRank() || !chooseUnit(box) || hasOtherAccess(store, view))
     return std::nullopt;
   return box;
 }

@@ -2,6 +2,7 @@
 #include "tilec/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 
 using namespace mlir;
 
@@ -15,6 +16,6 @@ const tilec::Machine &tilec::targetMachine(Operation *op) {
 }
 
 llvm::StringRef tilec::specializationOf(Operation *kernel) {
-  auto attribute = kernel->getAttrOfType<StringAttr>("tilec.specialization");
+  auto attribute = kernel->getAttrOfType<StringAttr>(tile::specializationName);
   return attribute ? attribute.getValue() : llvm::StringRef();
 }

@@ -9,9 +9,9 @@
 
 namespace tilec {
 
-/// A module with one tile.kernel for each kernel variant and degree of specialisation (fast, then general; see
-/// Specialization.h), and the attribute `tilec.kernels` (docs/abi.md). Loads the dialects that it needs into
-/// the context. Null after errors, which are reported to the engine.
+/// A module with one tile.kernel for each kernel variant and degree of specialisation (fast ones before general ones;
+/// see Specialization.h), and the attribute `tilec.kernels` (docs/abi.md). Loads the dialects that it needs into the
+/// context. Null after errors, which are reported to the engine.
 mlir::OwningOpRef<mlir::ModuleOp> generateTile(const sema::TypedProgram &program, mlir::MLIRContext &context,
                                                DiagnosticEngine &diagnostics);
 

@@ -14,7 +14,7 @@ struct ProductTile {
   int64_t depthBytes;
   /// Of the Tensor Core's peak while every multiprocessor has such a tile, in thousandths.
   int64_t efficiency;
-  /// Of the card's bandwidth where the larger operand is read once, in thousandths.
+  /// Of the card's bandwidth where operands stream from memory, in thousandths.
   int64_t traffic;
   /// What a tile costs beside its steps (start of the ring, stores), in nanoseconds.
   int64_t edge;

@@ -33,8 +33,8 @@ std::optional<BoxStore> matchBoxStore(tile::StoreOp store, int64_t groups);
 /// Whether a tile is computed from the result of a product.
 bool comesFromProduct(mlir::Value tile);
 
-/// Replaces the stores that `plan` has marked by writes to staging rings of one slot and flushes, as far as the rings of
-/// all groups fit in `room` bytes.
+/// Replaces the stores that `plan` has marked by writes to staging rings of one slot and flushes, as far as the rings
+/// of all groups fit in `room` bytes.
 void stageStores(tilegpu::KernelOp kernel, int64_t room);
 
 /// Bytes of one slot of all staging rings of all groups.

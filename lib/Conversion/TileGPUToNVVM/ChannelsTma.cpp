@@ -4,14 +4,12 @@
 #include "StagedStores.h"
 
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/TileGPU/TensorMapLimits.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tilec;
-
-// Limits of a tensor map (CUDA driver API, cuTensorMapEncodeTiled).
-static constexpr int64_t maxTensorRank = 5, maxBoxExtent = 256, strideAlignment = 16;
 
 tilegpu::SmemType tilec::filledBuffer(tilegpu::FillOp op) {
   return cast<tilegpu::SmemType>(op.getChan().getType().getPayload()[op.getPayload()]);
@@ -106,14 +104,14 @@ LogicalResult TensorMapBuilder::verify() {
   if (!view)
     return op->emitOpError("transfers a view that is not a parameter");
   int64_t rank = box.size(), bytes = tilegpu::elementBytes(buffer.getElementType());
-  if (rank < 1 || rank > maxTensorRank)
+  if (rank < 1 || rank > tilegpu::maxTensorRank)
     return op->emitOpError("has more dimensions than a tensor map");
   if (!matchPattern(view.getStrides().back(), m_One()) || kept.empty() || kept.back() != rank - 1)
     return op->emitOpError("needs a last dimension that is contiguous and part of the tile");
-  if (llvm::any_of(box.drop_back(), [](int64_t extent) { return extent > maxBoxExtent; }) ||
-      boxColumns(buffer) > maxBoxExtent)
-    return op->emitOpError("has a box of more than ") << maxBoxExtent << " positions in a dimension";
-  if (buffer.getShared().getPad() != 0 || boxColumns(buffer) * bytes % 16 != 0)
+  if (llvm::any_of(box.drop_back(), [](int64_t extent) { return extent > tilegpu::maxBoxExtent; }) ||
+      boxColumns(buffer) > tilegpu::maxBoxExtent)
+    return op->emitOpError("has a box of more than ") << tilegpu::maxBoxExtent << " positions in a dimension";
+  if (buffer.getShared().getPad() != 0 || boxColumns(buffer) * bytes % tilegpu::tensorAlignment != 0)
     return op->emitOpError("has rows that TMA cannot transfer");
   if (!llvm::is_sorted(kept) || buffer.getShape() != buffer.getAllocShape())
     return op->emitOpError("transfers a buffer in another order than the view's");
@@ -135,8 +133,9 @@ LogicalResult TensorMapBuilder::describeDimensions(NamedAttrList &map) {
     if (innermost)
       continue;
     Attribute strideBytes = hostOperation(op->getContext(), "mul", {stride, builder.getI64IntegerAttr(bytes)});
-    if (auto constant = dyn_cast<IntegerAttr>(strideBytes); constant && constant.getInt() % strideAlignment != 0)
-      return op->emitOpError("has a stride that is no multiple of ") << strideAlignment << " bytes";
+    if (auto constant = dyn_cast<IntegerAttr>(strideBytes);
+        constant && constant.getInt() % tilegpu::tensorAlignment != 0)
+      return op->emitOpError("has a stride that is no multiple of ") << tilegpu::tensorAlignment << " bytes";
     strides.push_back(strideBytes);
   }
   map.set("dims", builder.getArrayAttr(dims));

@@ -2,6 +2,7 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -61,8 +62,8 @@ LogicalResult Lowering::lowerFor(Operation *op) {
   Expansion inits = expand(*this, loop.getInitArgs());
   auto copy = scf::ForOp::create(builder, location, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
                                  scalar(loop.getStep()), inits.values);
-  if (Attribute factor = loop->getAttr("tilec.unroll"))
-    copy->setAttr("tilec.unroll", factor);
+  if (Attribute factor = loop->getAttr(tile::unrollName))
+    copy->setAttr(tile::unrollName, factor);
   setScalar(loop.getInductionVar(), copy.getInductionVar());
   distribute(*this, loop.getRegionIterArgs(), loop.getInitArgs(), copy.getRegionIterArgs());
   OpBuilder::InsertionGuard guard(builder);

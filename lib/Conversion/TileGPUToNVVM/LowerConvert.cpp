@@ -3,6 +3,7 @@
 #include "SharedScratch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Layout/ConversionPlan.h"
 
 using namespace mlir;
@@ -161,7 +162,7 @@ private:
   Registers throughScratch() {
     SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
     ArrayRef<Value> input = lowering.lowered(op.getInput());
-    if (!op->hasAttr("tilegpu.single_use"))
+    if (!op->hasAttr(tilegpu::singleUseName))
       lowering.groupBarrier();
     Value writes;
     for (const Digit &digit : plan.scratch.writers) {

@@ -2,6 +2,7 @@
 #include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AffineIndex.h"
 
 using namespace mlir;
@@ -115,7 +116,7 @@ Value ReductionEmitter::shuffle(Value value, uint32_t mask) { return shuffleXor(
 Registers ReductionEmitter::acrossWarps(const Registers &partial) {
   SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
   int64_t perSlot = plan.scratchElements() / plan.numSlots();
-  if (!op->hasAttr("tilegpu.single_use"))
+  if (!op->hasAttr(tilegpu::singleUseName))
     lowering.groupBarrier();
   Value slot = lowering.constant32(0);
   int64_t weight = 1;

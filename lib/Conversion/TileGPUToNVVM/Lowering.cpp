@@ -4,6 +4,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -132,9 +134,9 @@ Value Lowering::sharedAddress(int64_t offset) { return addConstant(sharedBase, o
 
 Value Lowering::scratchAddress(Operation *op) {
   int64_t offset = 0, stride = 0;
-  if (auto attr = op->getAttrOfType<IntegerAttr>("tilegpu.scratch"))
+  if (auto attr = op->getAttrOfType<IntegerAttr>(tilegpu::scratchName))
     offset = attr.getInt();
-  if (auto attr = kernel->getAttrOfType<IntegerAttr>("tilegpu.scratch_stride"))
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>(tilegpu::scratchStrideName))
     stride = attr.getInt();
   Value address = sharedAddress(offset);
   return inProcess ? add(address, mulConstant(groupNumber, stride)) : address;
@@ -253,7 +255,7 @@ LogicalResult Lowering::createFunction() {
   if (clusterBlocks > 1)
     created->setAttr("nvvm.cluster_dim", builder.getDenseI32ArrayAttr({static_cast<int32_t>(clusterBlocks), 1, 1}));
   if (auto blocks = kernel.getPlan().getAs<IntegerAttr>("blocks"))
-    created->setAttr("tilec.blocks", blocks);
+    created->setAttr(tile::blocksName, blocks);
   return success();
 }
 
@@ -270,7 +272,7 @@ DictionaryAttr Lowering::launchAttribute() {
   launch.set("kernel", kernel.getKernelAttr());
   launch.set("variant", builder.getStringAttr(kernel.getSymName()));
   launch.set("when", kernel.getWhen());
-  if (Attribute cost = kernel->getAttr("tilec.cost"))
+  if (Attribute cost = kernel->getAttr(tile::costName))
     launch.set("cost", cost);
   launch.set("stage", builder.getI64IntegerAttr(kernel.getStage()));
   launch.set("grid", builder.getArrayAttr(grid));

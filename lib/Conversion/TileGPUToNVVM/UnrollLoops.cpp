@@ -6,11 +6,11 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 
 using namespace mlir;
 using namespace tilec;
 
-static constexpr StringLiteral unrollName = "tilec.unroll";
 /// Where the conversion of loops to branches keeps what LLVM is to know of a loop.
 static constexpr StringLiteral annotationName = "llvm.loop_annotation";
 
@@ -29,7 +29,7 @@ struct UnrollLoopsPass : PassWrapper<UnrollLoopsPass, OperationPass<ModuleOp>> {
     // Inner loops first: the copies of an outer body then hold them unrolled.
     SmallVector<scf::ForOp> loops;
     getOperation().walk([&](scf::ForOp loop) {
-      if (loop->hasAttr(unrollName))
+      if (loop->hasAttr(tile::unrollName))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)
@@ -37,7 +37,7 @@ struct UnrollLoopsPass : PassWrapper<UnrollLoopsPass, OperationPass<ModuleOp>> {
   }
 
   static void unroll(scf::ForOp loop) {
-    int64_t factor = cast<IntegerAttr>(loop->removeAttr(unrollName)).getInt();
+    int64_t factor = cast<IntegerAttr>(loop->removeAttr(tile::unrollName)).getInt();
     if (std::optional<APInt> count = loop.getStaticTripCount()) {
       if (count->sle(factor) && factor > 1) {
         (void)loopUnrollFull(loop);

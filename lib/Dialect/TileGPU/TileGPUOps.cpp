@@ -40,9 +40,11 @@ LogicalResult MmaOp::verify() {
 RankedTensorType MmaOp::getTileType() { return productType(getResult().getType()); }
 
 LogicalResult MmaWaitOp::verify() {
+  // PTX ISA, wgmma.wait_group: N is at most 7.
+  constexpr uint64_t mostPending = 7;
   if (getResult().getType() != getPending().getType().getTile())
     return emitOpError("has a result that is not the tile it waits for");
-  if (getAfter() > 7)
+  if (getAfter() > mostPending)
     return emitOpError("leaves more products under way than wait_group can name");
   if (getThrough().getTypes() != getPassed().getTypes())
     return emitOpError("passes other types on than it takes");

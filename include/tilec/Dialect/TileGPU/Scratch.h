@@ -3,6 +3,7 @@
 #define TILEC_DIALECT_TILEGPU_SCRATCH_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace tilec::tilegpu {
 
@@ -15,6 +16,12 @@ constexpr int64_t scratchBesideRings = 16 * 1024;
 /// The same where tiles are stored through staging rings: those tiles are not converted for their stores. Barriers
 /// take part of it.
 constexpr int64_t scratchBesideStaging = 2 * 1024;
+
+/// Attributes that `plan-shared-memory` sets: on an operation, where its scratch begins (bytes, i64); on the kernel,
+/// the distance of the groups' scratch (bytes, i64); on an operation, that it runs once and shares its scratch with no
+/// other, so that nobody has to wait before it is written (unit).
+constexpr llvm::StringLiteral scratchName = "tilegpu.scratch", scratchStrideName = "tilegpu.scratch_stride",
+                              singleUseName = "tilegpu.single_use";
 
 /// Bytes of scratch that a `convert` or `tile.reduce` with layouts takes for one group; 0 for everything else. The
 /// scratch starts at a multiple of 16.

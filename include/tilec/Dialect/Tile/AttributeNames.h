@@ -1,0 +1,25 @@
+// Names of discardable attributes by which one component of the compiler tells another what no operation has a field
+// for.
+#ifndef TILEC_DIALECT_TILE_ATTRIBUTENAMES_H
+#define TILEC_DIALECT_TILE_ATTRIBUTENAMES_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace tilec::tile {
+
+/// On a kernel, from IR generation: which specialisation it is, "fast", "pairs", "inputs" or "general".
+constexpr llvm::StringLiteral specializationName = "tilec.specialization";
+/// On a kernel, from IR generation: the host expression (docs/abi.md) by which a launcher compares variants.
+constexpr llvm::StringLiteral costName = "tilec.cost";
+
+/// On a loop: `@stages(n)`, i64.
+constexpr llvm::StringLiteral stagesName = "tilec.stages";
+/// On a loop: `@unroll(n)` or the plan's choice, i64; 1 keeps the loop as it is.
+constexpr llvm::StringLiteral unrollName = "tilec.unroll";
+
+/// On a function, from the lowering: the blocks a multiprocessor for which the plan limits its registers, i64.
+constexpr llvm::StringLiteral blocksName = "tilec.blocks";
+
+} // namespace tilec::tile
+
+#endif // TILEC_DIALECT_TILE_ATTRIBUTENAMES_H

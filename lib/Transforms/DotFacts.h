@@ -1,0 +1,43 @@
+// What the plan knows of one product, and whether wgmma can compute it.
+#ifndef TILEC_LIB_TRANSFORMS_DOTFACTS_H
+#define TILEC_LIB_TRANSFORMS_DOTFACTS_H
+
+#include "tilec/Dialect/Tile/TileDialect.h"
+#include "tilec/Machine/Machine.h"
+
+#include <string>
+
+namespace tilec {
+
+/// A product of [m, k] and [n, k].
+struct DotFacts {
+  tile::DotOp dot;
+  int64_t m, n, k;
+  /// Element types.
+  mlir::Type lhs, rhs;
+  /// Whether the contraction is the last dimension of the operand's tile.
+  bool lhsKMajor, rhsKMajor;
+  /// Whether the left operand is computed from another product.
+  bool lhsFromDot;
+
+  tile::DotOp op() const { return dot; }
+};
+
+DotFacts factsOf(tile::DotOp dot);
+
+bool isF8(mlir::Type type);
+
+/// The k of one 32-byte step of a Tensor Core instruction; 0 if none takes this pair of types.
+int64_t tensorCoreK(const DotFacts &facts);
+
+/// Whether wgmma can take an operand straight from a TMA ring.
+bool hasTmaOperand(mlir::Value value, bool kMajor);
+
+bool canUseWgmma(const DotFacts &facts, const Machine &machine);
+
+/// Why canUseWgmma is false on a machine with wgmma, for a message: "its rows (100) are not a multiple of 64".
+std::string obstacleToWgmma(const DotFacts &facts);
+
+} // namespace tilec
+
+#endif // TILEC_LIB_TRANSFORMS_DOTFACTS_H

@@ -1,0 +1,175 @@
+// Consumer groups of wgmma products and their registers.
+#include "PlanGroups.h"
+
+#include "mlir/IR/Matchers.h"
+#include "tilec/Transforms/AxisClasses.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tilec;
+
+// What stores of accumulators by their threads take: addresses and masks of rows, which the loop carries along.
+static constexpr int64_t registersOfStores = 56;
+
+// Registers of a producer that keeps the numbers of its tile, and of one that has a single tile.
+static constexpr int64_t runningProducer = 40, singleProducer = 24;
+
+// Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
+static constexpr int64_t besideAccumulators = 26;
+
+// Registers that a thread of `groups` consumer groups and the producer has when the block starts.
+static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
+
+//===----------------------------------------------------------------------===//
+// Groups
+//===----------------------------------------------------------------------===//
+
+// ptxas holds one instruction to the registers at launch, whatever setmaxnreg says.
+static bool canIssue(ArrayRef<DotFacts> dots, int64_t groups) {
+  return llvm::all_of(
+      dots, [&](const DotFacts &facts) { return facts.n / 2 + besideAccumulators <= launchRegisters(groups); });
+}
+
+int64_t tilec::chooseGroups(ArrayRef<DotFacts> dots) {
+  int64_t rows = dots.front().m / 64, columns = 0;
+  for (const DotFacts &facts : dots) {
+    if (facts.m / 64 != rows)
+      return 1;
+    columns += facts.n;
+  }
+  for (int64_t groups : {1, 2, 3, 4})
+    if (rows % groups == 0 && rows / groups * columns / 2 <= 128 && (groups > 1 || rows == 1) && canIssue(dots, groups))
+      return groups;
+  for (int64_t groups : {4, 3, 2})
+    if (rows % groups == 0 && canIssue(dots, groups))
+      return groups;
+  return 1;
+}
+
+// Groups do not wait for each other: of a tensor that is stored more than once, or stored and read, each touches its
+// own rows in all accesses.
+static bool rowsStayApart(tile::KernelOp kernel, AxisClasses &classes, unsigned rows) {
+  llvm::MapVector<Value, SmallVector<ValueRange>> accesses;
+  kernel.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op).Case<tile::LoadOp, tile::StoreOp, tile::AtomicOp>([&](auto access) {
+      auto view = access.getView().template getDefiningOp<tile::ViewOp>();
+      if (view.getAccess() != tile::Access::in)
+        accesses[view].push_back(access.getSubscripts());
+    });
+  });
+  // Dimension d of a tensor with these subscripts.
+  auto isRow = [&](ArrayRef<ValueRange> subscripts, size_t d) {
+    Value first = subscripts.front()[d];
+    return first.getDefiningOp<tile::PosOp>() && classes.classOf(first, 0) == rows &&
+           llvm::all_of(subscripts, [&](ValueRange other) { return other[d] == first; });
+  };
+  return llvm::all_of(accesses, [&](const auto &entry) {
+    ArrayRef<ValueRange> subscripts = entry.second;
+    return subscripts.size() == 1 ||
+           llvm::any_of(llvm::seq(subscripts.front().size()), [&](size_t d) { return isRow(subscripts, d); });
+  });
+}
+
+bool tilec::canSplit(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+  AxisClasses classes(kernel);
+  unsigned rows = classes.classOf(dots.front().op().getResult(), 0);
+  for (const DotFacts &facts : dots)
+    if (classes.classOf(facts.op().getResult(), 0) != rows || classes.classOf(facts.op().getResult(), 1) == rows)
+      return false;
+  bool possible = true;
+  kernel.walk([&](Operation *op) {
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op))
+      possible &= classes.classOf(reduce.getAxis()) != rows;
+    if (auto dot = dyn_cast<tile::DotOp>(op))
+      possible &= classes.classOf(dot.getAxes()[0]) != rows;
+    if (isa<tile::StoreOp, tile::AtomicOp>(op)) {
+      int64_t count = 0;
+      Value value = op->getOperand(0);
+      for (int64_t d = 0; d < rankOf(value); ++d)
+        count += classes.classOf(value, d) == rows;
+      possible &= count == 1;
+    }
+    DenseElementsAttr elements;
+    if (matchPattern(op, m_Constant(&elements)) && !elements.isSplat())
+      possible = false;
+  });
+  for (auto [value, dim] : classes.members(rows))
+    if (dim < 0 && !value.getDefiningOp<tile::AxisOp>())
+      possible = false;
+  return possible && rowsStayApart(kernel, classes, rows);
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+int64_t tilec::leastRegisters(const DotFacts &facts, int64_t groups) {
+  return facts.m / 64 / groups * facts.n / 2 + besideAccumulators;
+}
+
+static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups, int64_t available) {
+  for (const DotFacts &facts : dots)
+    if (int64_t least = leastRegisters(facts, groups); least > available)
+      return kernel.emitError("E0709: `@maxregs` cannot be honoured: it leaves ")
+             << available << " registers a thread to a product of " << facts.m << "x" << facts.n
+             << " elements, which takes at least " << least;
+  return success();
+}
+
+// What a consumer's thread holds at once.
+static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
+  int64_t peak = registersBesideTiles;
+  for (const DotFacts &facts : dots) {
+    peak += facts.m / 64 / groups * facts.n / 2;
+    // An operand made from another product stays in registers, packed.
+    if (facts.lhsFromDot)
+      peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;
+  }
+  // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
+  kernel.walk([&](tile::LoadOp load) {
+    auto type = dyn_cast<RankedTensorType>(load.getType());
+    bool feedsDot =
+        llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp, tile::CastOp>(user); });
+    if (type && !feedsDot)
+      peak += type.getRank() == 1 ? type.getNumElements() / 4 : type.getNumElements() / (128 * groups);
+  });
+  return peak;
+}
+
+// A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
+// producer warp rounds up to a group. Where a thread's accumulators and registersBesideTiles other values exceed that,
+// a whole producer group gives its registers to the consumers (`setmaxnreg`).
+LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups,
+                                   IntegerAttr pinned, bool staged) {
+  // ptxas holds to the pinned number in all groups, whatever setmaxnreg says.
+  if (pinned)
+    return checkRegisters(kernel, dots, groups, pinned.getInt());
+  int64_t peak = peakRegisters(kernel, dots, groups), launch = launchRegisters(groups);
+  if (peak <= launch)
+    return success();
+  auto consumerBeside = [&](int64_t producer) {
+    return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launch - producer) / groups / 8 * 8);
+  };
+  // 24 registers are enough for a producer of a single tile. Vector work between
+  // products takes all that there is, unless that is plenty.
+  bool isChain = dots.size() > 1;
+  bool spare = consumerBeside(runningProducer) >= peak + (isChain ? 40 : 16);
+  int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;
+  int64_t consumer = consumerBeside(producer);
+  Builder builder(kernel.getContext());
+  plan.set("producer_registers", builder.getI64IntegerAttr(producer));
+  plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
+  return success();
+}
+
+int64_t tilec::registersOfConsumers(const NamedAttrList &plan, int64_t groups, IntegerAttr pinned, bool staged) {
+  auto planned = dyn_cast_or_null<IntegerAttr>(plan.get("consumer_registers"));
+  int64_t registers = pinned ? pinned.getInt() : planned ? planned.getInt() : launchRegisters(groups);
+  return registers - (staged ? 0 : registersOfStores);
+}
+
+bool tilec::canRunOn(const NamedAttrList &plan, ArrayRef<DotFacts> dots) {
+  auto producer = dyn_cast_or_null<IntegerAttr>(plan.get("producer_registers"));
+  return dots.size() == 1 || !producer || producer.getInt() >= runningProducer;
+}

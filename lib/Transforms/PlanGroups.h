@@ -1,0 +1,42 @@
+// Consumer groups of wgmma products: how many share the rows of a tile, and the registers of their threads.
+#ifndef TILEC_LIB_TRANSFORMS_PLANGROUPS_H
+#define TILEC_LIB_TRANSFORMS_PLANGROUPS_H
+
+#include "DotFacts.h"
+#include "mlir/IR/BuiltinAttributes.h"
+
+namespace tilec {
+
+/// Registers of a thread beside tiles: addresses, masks, counters, what arithmetic is at.
+constexpr int64_t registersBesideTiles = 28;
+
+/// The most registers that a consumer's thread asks for: a multiple of 8 (PTX ISA, setmaxnreg) below the 255 that a
+/// thread has.
+constexpr int64_t mostConsumerRegisters = 240;
+
+/// How many groups share the rows: at most 128 registers a thread of accumulators that live at once, if possible.
+int64_t chooseGroups(llvm::ArrayRef<DotFacts> dots);
+
+/// Whether groups can take parts of the rows and need not wait for each other: nothing reduces, contracts or omits the
+/// rows, and of a tensor that is accessed more than once each group touches its own.
+bool canSplit(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots);
+
+/// What an instruction of this product needs at least in a thread of `groups` groups: its accumulators, descriptors and
+/// addresses.
+int64_t leastRegisters(const DotFacts &facts, int64_t groups);
+
+/// Sets `producer_registers` and `consumer_registers` where consumers need more than their share at launch. `pinned` is
+/// `@maxregs` or null, `staged` whether stores leave through shared memory. Fails with E0709 where the pinned number
+/// does not suffice.
+llvm::LogicalResult planRegisters(mlir::NamedAttrList &plan, tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots,
+                                  int64_t groups, mlir::IntegerAttr pinned, bool staged);
+
+/// What a thread of a consumer group has for tiles and the rest, after planRegisters.
+int64_t registersOfConsumers(const mlir::NamedAttrList &plan, int64_t groups, mlir::IntegerAttr pinned, bool staged);
+
+/// Whether the producer has the registers to go on from tile to tile, after planRegisters.
+bool canRunOn(const mlir::NamedAttrList &plan, llvm::ArrayRef<DotFacts> dots);
+
+} // namespace tilec
+
+#endif // TILEC_LIB_TRANSFORMS_PLANGROUPS_H
