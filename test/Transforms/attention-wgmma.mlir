@@ -1,19 +1,21 @@
 // RUN: %tile_opt %s --pass-pipeline='builtin.module(canonicalize,cse,loop-invariant-code-motion,tile.kernel(simplify,plan),schedule,tilegpu.kernel(split,channels),canonicalize,cse,tilegpu.kernel(slice),canonicalize,cse)' | FileCheck %s
-// Causal attention, 128 queries x 128 keys, head size 128: rings for Q (one item), K and V; P stays in registers.
+// Causal attention, 128 queries x 128 keys, head size 128: rings for Q (the next tile's comes meanwhile), K and
+// V; P stays in registers.
 
 // CHECK-LABEL: tilegpu.kernel @attention
-// CHECK-DAG: tilegpu.chan "Q" "tma" {{.*}}[128, 128]{{.*}}, 1>
+// CHECK-DAG: tilegpu.chan "Q" "tma" {{.*}}[128, 128]{{.*}}, 2>
 // CHECK-DAG: tilegpu.chan "K" "tma"
 // CHECK-DAG: tilegpu.chan "V" "tma"
-// CHECK: tilegpu.process "consumer" warps(4) replicas(2) registers(240)
+// CHECK: tilegpu.process "consumer" warps(4) replicas(2) registers(232)
 // CHECK: scf.for
+// CHECK: scf.for {{.*}} -> (tensor<64xf32>, tensor<64xf32>, tensor<64x128xf32>)
 // CHECK: tilegpu.mma {{.*}} -> tensor<64x128xf32>
 // CHECK: tile.reduce maxf
 // CHECK: %[[KEPT:.*]] = arith.select {{.*}} : tensor<64x128xi1>, tensor<64x128xf32>
 // CHECK: %[[P:.*]] = arith.truncf %[[KEPT]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK: tilegpu.zero_tail
 // CHECK: tilegpu.mma %[[P]], {{.*}}trans_b
-// CHECK: tilegpu.process "producer" warps(4) replicas(1) registers(24)
+// CHECK: tilegpu.process "producer" warps(4) replicas(1) registers(40)
 // CHECK-NOT: tensor<
 tile.kernel @attention attributes {kernel = "attention", arguments = []} {
   %qp = tile.arg "Q" {align = 16 : i64} : !tile.ptr

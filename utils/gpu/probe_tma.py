@@ -1,7 +1,7 @@
 """Kernels around bulk and tensor copies for the probe."""
 import numpy as np
 
-from probe_kernels import BLOCK, SHARED, START, Probe, copy_shared_out, fill_shared, random_patterns, u8
+from probe_kernels import SHARED, START, Probe, copy_shared_out, fill_shared, random_patterns, u8
 
 SIZES = {"u8": 1, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8, "f16": 2, "bf16": 2, "f32": 4, "tf32": 4, "f64": 8}
 FLOATS = ("f16", "bf16", "f32", "tf32", "f64")

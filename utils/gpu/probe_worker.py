@@ -21,6 +21,7 @@ FLOATS = {"f64": (52, 64), "f32": (23, 32), "tf32": (23, 32), "bf16": (7, 16), "
 NAN = {"f64": 0x7ff0 << 48, "f32": 0x7f800000, "tf32": 0x7f800000, "bf16": 0x7f80, "bf16x2": 0x7f80, "f16": 0x7c00,
        "f16x2": 0x7c00, "e4m3x2": 0x7e, "e5m2x2": 0x7c}
 
+
 def elements(values, result):
     """One uint64 an element; packed results are taken apart."""
     values = np.asarray(values).astype(np.uint64).reshape(-1)

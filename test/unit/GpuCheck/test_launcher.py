@@ -1,6 +1,5 @@
 """Tests of utils/gpu without a GPU: host expressions, launch planning, buffers, execution, supervision."""
 import ctypes as C
-import json
 import os
 import struct
 import sys

@@ -125,7 +125,7 @@ TEST(ChooseSizes, EmptyAndHugeDimensions) {
     }
 }
 
-// More work never costs less, and no choice is far above the bound of the machine.
+// More work never costs less.
 TEST(ChooseSizes, CostsAreMonotonic) {
   Sizes sizes(gemm());
   std::mt19937 random(1);
