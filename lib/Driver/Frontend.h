@@ -9,7 +9,6 @@
 #include "tilec/Sema/Sema.h"
 #include "tilec/Syntax/ASTContext.h"
 #include "tilec/Syntax/Parser.h"
-#include "llvm/ADT/StringMap.h"
 
 namespace tilec {
 
@@ -39,15 +38,11 @@ public:
   std::unique_ptr<sema::TypedProgram> analyse();
 
 private:
-  FileID loadImport(llvm::StringRef path, FileID importer, SourceLoc importLoc, std::string &error);
-
   const CompileOptions &options;
   SourceManager &sources;
   DiagnosticEngine &diagnostics;
   ast::ASTContext context;
   ast::Program program;
-  /// Files by their path without links, so that a file that is imported twice is loaded once.
-  llvm::StringMap<FileID> loaded;
 };
 
 } // namespace tilec

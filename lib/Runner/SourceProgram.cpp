@@ -1,45 +1,19 @@
 // Reads .tile files for tile-run.
 #include "SourceProgram.h"
 
+#include "tilec/Syntax/ImportFiles.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace tilec;
 using namespace tilec::runner;
-
-FileID SourceProgram::loadImport(StringRef path, FileID importer, SourceLoc place, std::string &error) {
-  std::vector<std::string> folders = {sys::path::parent_path(sources.getName(importer)).str()};
-  folders.insert(folders.end(), source.importFolders.begin(), source.importFolders.end());
-  for (const std::string &folder : folders) {
-    SmallString<128> candidate(folder), real;
-    sys::path::append(candidate, path);
-    if (!sys::fs::is_regular_file(candidate) || sys::fs::real_path(candidate, real))
-      continue;
-    FileID &file = loaded[real.str().str()];
-    if (file.isValid())
-      return file;
-    auto buffer = MemoryBuffer::getFile(candidate, /*IsText=*/true);
-    if (buffer)
-      return file = sources.addBuffer(std::move(*buffer), candidate, place);
-    error = buffer.getError().message();
-    return {};
-  }
-  error = "no such file";
-  return {};
-}
 
 Error SourceProgram::read() {
   auto buffer = MemoryBuffer::getFile(source.file, /*IsText=*/true);
   if (!buffer)
     return createStringError("cannot read `" + source.file + "`: " + buffer.getError().message());
   FileID file = sources.addBuffer(std::move(*buffer), source.file);
-  program =
-      parseProgram(file, context, engine, [&](StringRef path, FileID importer, SourceLoc place, std::string &error) {
-        return loadImport(path, importer, place, error);
-      });
+  program = ImportFiles(sources, source.importFolders).parse(file, context, engine);
   return Error::success();
 }
 

@@ -6,7 +6,6 @@
 #include "tilec/Runner/KernelSource.h"
 #include "tilec/Sema/Sema.h"
 #include "tilec/Syntax/Parser.h"
-#include <map>
 
 namespace tilec::runner {
 
@@ -28,10 +27,6 @@ public:
   DiagnosticEngine engine;
   ast::ASTContext context;
   ast::Program program;
-
-private:
-  FileID loadImport(llvm::StringRef path, FileID importer, SourceLoc place, std::string &error);
-  std::map<std::string, FileID> loaded;
 };
 
 } // namespace tilec::runner

@@ -49,6 +49,7 @@ int64_t Globals::sizeOf(llvm::StringRef name, unsigned elementBits) const {
 llvm::StringRef sema::getNotBuilt(llvm::StringRef key) {
   static constexpr std::pair<llvm::StringLiteral, llvm::StringLiteral> rows[] = {
 #define TILEC_NOT_BUILT(key, words) {key, words},
+#define TILEC_NOT_COMPILED(key, words) {key, words},
 #include "NotBuilt.def"
       // Ends the table, which may become empty.
       {"", ""}};
@@ -59,8 +60,10 @@ llvm::StringRef sema::getNotBuilt(llvm::StringRef key) {
 }
 
 bool sema::isBuiltInReferences(llvm::StringRef key) {
-  static constexpr llvm::StringLiteral keys[] = {"algorithm-level", "substitution", "cumsum",      "cummax",
-                                                 "sort",            "argsort",      "bool-tensor", "dot-guard"};
+  static constexpr llvm::StringLiteral keys[] = {
+#define TILEC_NOT_COMPILED(key, words) key,
+#include "NotBuilt.def"
+      ""};
   return llvm::is_contained(keys, key);
 }
 

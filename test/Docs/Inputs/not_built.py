@@ -5,7 +5,7 @@ import sys
 
 def main():
     page, definitions = (open(path).read() for path in sys.argv[1:3])
-    refused = set(re.findall(r'^TILEC_NOT_BUILT\("[^"]*", "(.*)"\)$', definitions, re.MULTILINE))
+    refused = set(re.findall(r'^TILEC_NOT_(?:BUILT|COMPILED)\("[^"]*", "(.*)"\)$', definitions, re.MULTILINE))
     table = page.split("<!-- not built -->")[1].split("<!-- end -->")[0]
     listed = set(re.findall(r"^\| (.*?) \|", table, re.MULTILINE)) - {"part"}
     for text in sorted(refused - listed):
