@@ -1,28 +1,12 @@
 // The table of which variant the launcher takes for which sizes, for kernels whose sizes the compiler chose.
 #include "Compilation.h"
 #include "tilec/Runner/HostExpression.h"
+#include "tilec/Target/Reflection.h"
 #include "llvm/Support/Format.h"
 
 using namespace llvm;
 
 namespace tilec {
-
-static json::Value toJSON(const HostExpr &expr) {
-  switch (expr.kind) {
-  case HostExpr::Kind::Integer:
-    return expr.integer;
-  case HostExpr::Kind::Float:
-    return expr.number;
-  case HostExpr::Kind::Name:
-    return expr.text;
-  case HostExpr::Kind::Operation:
-    break;
-  }
-  json::Array list{expr.text};
-  for (const HostExpr &operand : expr.operands)
-    list.push_back(toJSON(operand));
-  return json::Value(std::move(list));
-}
 
 namespace {
 

@@ -1,10 +1,27 @@
 // Writes the reflection file.
 #include "tilec/Target/Reflection.h"
-#include "llvm/Support/JSON.h"
 
 using namespace llvm;
 
 namespace tilec {
+
+json::Value toJSON(const HostExpr &expr) {
+  switch (expr.kind) {
+  case HostExpr::Kind::Integer:
+    return expr.integer;
+  case HostExpr::Kind::Float:
+    return expr.number;
+  case HostExpr::Kind::Name:
+    return expr.text;
+  case HostExpr::Kind::Operation:
+    break;
+  }
+  json::Array list{expr.text};
+  for (const HostExpr &operand : expr.operands)
+    list.push_back(toJSON(operand));
+  return json::Value(std::move(list));
+}
+
 namespace {
 
 class ReflectionWriter {
@@ -22,28 +39,9 @@ public:
   }
 
 private:
-  void write(const HostExpr &expr) {
-    switch (expr.kind) {
-    case HostExpr::Kind::Integer:
-      return json.value(expr.integer);
-    case HostExpr::Kind::Float:
-      return json.value(expr.number);
-    case HostExpr::Kind::Name:
-      return json.value(expr.text);
-    case HostExpr::Kind::Operation:
-      json.array([&] {
-        json.value(expr.text);
-        for_each(expr.operands, [&](const HostExpr &operand) { write(operand); });
-      });
-    }
-  }
-  void attribute(StringRef name, const HostExpr &expr) {
-    json.attributeBegin(name);
-    write(expr);
-    json.attributeEnd();
-  }
+  void attribute(StringRef name, const HostExpr &expr) { json.attribute(name, toJSON(expr)); }
   void attribute(StringRef name, ArrayRef<HostExpr> exprs) {
-    json.attributeArray(name, [&] { for_each(exprs, [&](const HostExpr &expr) { write(expr); }); });
+    json.attributeArray(name, [&] { for_each(exprs, [&](const HostExpr &expr) { json.value(toJSON(expr)); }); });
   }
   void attribute(StringRef name, ArrayRef<int64_t> integers) {
     json.attributeArray(name, [&] { for_each(integers, [&](int64_t integer) { json.value(integer); }); });

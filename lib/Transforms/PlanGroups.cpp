@@ -151,8 +151,8 @@ LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, A
   auto consumerBeside = [&](int64_t producer) {
     return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launch - producer) / groups / 8 * 8);
   };
-  // 24 registers are enough for a producer of a single tile. Vector work between
-  // products takes all that there is, unless that is plenty.
+  // A producer runs on from tile to tile where consumers can spare the registers. Vector work between products takes
+  // all that there is, unless that is plenty.
   bool isChain = dots.size() > 1;
   bool spare = consumerBeside(runningProducer) >= peak + (isChain ? 40 : 16);
   int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;

@@ -3,6 +3,7 @@
 #define TILEC_TARGET_REFLECTION_H
 
 #include "tilec/Target/LaunchInfo.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
 
 namespace tilec {
@@ -14,6 +15,9 @@ struct ModuleFacts {
   std::string version;
   std::string arch;
 };
+
+/// A host expression as the format has it: a number, a name, or an array that an operator begins.
+llvm::json::Value toJSON(const HostExpr &expr);
 
 /// Writes version 1 of the format, described in docs/abi.md.
 void writeReflection(llvm::ArrayRef<KernelInfo> kernels, const ModuleFacts &facts, llvm::raw_ostream &os);

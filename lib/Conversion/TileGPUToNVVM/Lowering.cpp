@@ -109,7 +109,7 @@ void Lowering::groupBarrier() {
   } else if (!inProcess)
     ptx.blockBarrier();
   else
-    ptx.namedBarrier(addConstant(groupNumber, 1), groupThreads);
+    ptx.namedBarrier(addConstant(groupNumber, firstGroupBarrier), groupThreads);
 }
 
 //===----------------------------------------------------------------------===//

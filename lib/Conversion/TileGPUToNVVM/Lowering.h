@@ -91,6 +91,8 @@ public:
   int64_t groupThreads = 0;
   /// Inside a process, groups meet at named barriers; otherwise at the block's barrier.
   bool inProcess = false;
+  /// Named barriers: 0 is the block's, from this one on those of the groups of all roles, then those of turns.
+  static constexpr int64_t firstGroupBarrier = 1;
   /// Blocks that share the group, whose threads are numbered through all of them (plan field `cluster`).
   int64_t clusterBlocks = 1;
   void groupBarrier();

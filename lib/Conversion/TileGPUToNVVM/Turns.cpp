@@ -1,7 +1,7 @@
 // Lowering of turns: named barriers at which a group waits for the one before it.
 //
-// Barrier 0 is the block's, 1 .. groups those of the groups of all roles, the next ones belong to the turns: the i-th
-// group of the process waits at the i-th, where the group before it arrives. The last group arrives once before its
+// Behind the barriers of the groups (Lowering::firstGroupBarrier) follow those of the turns: the i-th group of the
+// process waits at the i-th, where the group before it arrives. The last group arrives once before its
 // program, for the first turn, and the first group waits once after its program, so that no barrier ends half full.
 #include "Lowering.h"
 
@@ -20,12 +20,12 @@ static bool hasTurns(tilegpu::ProcessOp process) {
 namespace {
 // The numbers of a process's groups among those of all roles, and the first of its barriers.
 struct TurnNumbers {
-  int64_t firstGroup = 0, lastGroup = 0, firstBarrier = 1;
+  int64_t firstGroup = 0, lastGroup = 0, firstBarrier = Lowering::firstGroupBarrier;
 
   explicit TurnNumbers(tilegpu::ProcessOp process) {
     for (auto other : process->getParentOfType<tilegpu::KernelOp>().getOps<tilegpu::ProcessOp>()) {
       if (other == process) {
-        firstGroup = firstBarrier - 1;
+        firstGroup = firstBarrier - Lowering::firstGroupBarrier;
         lastGroup = firstGroup + static_cast<int64_t>(process.getReplicas()) - 1;
       }
       firstBarrier += other.getReplicas();
