@@ -134,7 +134,8 @@ static Scalar severalFloats(Builtin builtin, llvm::ArrayRef<Scalar> x, double un
 // Integers
 //===----------------------------------------------------------------------===//
 
-// Philox4x32-10: key = seed, counter = block number, upper words 0; the word n % 4 of block n / 4.
+// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011): key = seed, counter = block
+// number, upper words 0; the word n % 4 of block n / 4.
 static uint32_t philox(uint64_t seed, uint64_t n) {
   constexpr uint32_t multipliers[2] = {0xD2511F53, 0xCD9E8D57}, steps[2] = {0x9E3779B9, 0xBB67AE85};
   uint64_t block = n / 4;

@@ -233,7 +233,8 @@ Expected<bool> Launcher::holds(const json::Object &variant) {
   return true;
 }
 
-/// Whether a variant is one that is asked for: by its name, by what follows the kernel's name in it, or by its last part.
+/// Whether a variant is one that is asked for: by its name, by what follows the kernel's name in it, or by its last
+/// part.
 bool Launcher::isForced(StringRef variant) const {
   return variant == forced || variant.ends_with("__" + forced) ||
          (variant.consume_front(text(kernel, "name")) && variant.ltrim("_") == forced);

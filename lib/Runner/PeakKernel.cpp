@@ -122,7 +122,7 @@ static PeakKernel makeWgmma(StringRef architecture, StringRef kind, const Operan
   return result;
 }
 
-// Eight warps with four independent m16n8 each.
+// Eight warps with eight independent m16n8 each.
 static PeakKernel makeMma(StringRef architecture, StringRef kind, const Operands &operands) {
   constexpr unsigned products = 8, ofProduct = 4, warps = 8;
   PeakKernel result;

@@ -2,6 +2,7 @@
 #include "ReferenceRun.h"
 
 #include "Evaluator.h"
+#include "TypedWalk.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <random>
@@ -93,7 +94,7 @@ private:
   void combine(const Assignment &assignment);
   /// Numbers that it takes to evaluate the value at every position.
   double workOf(const Assignment &assignment);
-  double positions(llvm::ArrayRef<const Axis *> axes);
+  double positions(llvm::ArrayRef<const Axis *> axes) { return countPositions(evaluator, axes); }
   /// Evaluates at `count` positions from `first` on, which lie along the last axis.
   void evaluateAt(const Assignment &assignment, int64_t first, size_t count,
                   llvm::function_ref<void(int64_t place, const Scalar &value)> use);
@@ -118,15 +119,6 @@ Rounding ReferenceRun::roundingOf() const {
     if (const TensorBinding *tensor = bindingOf(name); !tensor || llvm::StringRef(tensor->type->name) != "f64")
       return {};
   return {0x1p-52};
-}
-
-double ReferenceRun::positions(llvm::ArrayRef<const Axis *> axes) {
-  double count = 1;
-  for (const Axis *axis : axes) {
-    auto [lower, upper] = evaluator.rangeOf(axis);
-    count *= static_cast<double>(upper - lower);
-  }
-  return count;
 }
 
 // Reductions and lets are computed once for each position of their own axes.

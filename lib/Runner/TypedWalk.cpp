@@ -1,6 +1,7 @@
 // Walks typed expressions, and gives an evaluator the arguments of a launch.
+#include "TypedWalk.h"
+
 #include "Evaluator.h"
-#include "ReferenceRun.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace tilec;
@@ -57,6 +58,15 @@ void tilec::runner::visitExpressions(const Expr *expr, bool intoLets, llvm::func
 const TensorBinding *tilec::runner::findBinding(const Arguments &arguments, llvm::StringRef name) {
   auto found = llvm::find_if(arguments.tensors, [&](const TensorBinding &tensor) { return tensor.name == name; });
   return found == arguments.tensors.end() ? nullptr : &*found;
+}
+
+double tilec::runner::countPositions(Evaluator &evaluator, llvm::ArrayRef<const Axis *> axes) {
+  double count = 1;
+  for (const Axis *axis : axes) {
+    auto [lower, upper] = evaluator.rangeOf(axis);
+    count *= static_cast<double>(upper - lower);
+  }
+  return count;
 }
 
 llvm::Error tilec::runner::bindParameters(Evaluator &evaluator, const Kernel &kernel, const Arguments &arguments) {

@@ -2,8 +2,8 @@
 #include "tilec/Runner/Work.h"
 
 #include "Evaluator.h"
-#include "ReferenceRun.h"
 #include "SourceProgram.h"
+#include "TypedWalk.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -45,7 +45,7 @@ private:
   void statement(const Stmt *stmt, double times);
   void loop(ArrayRef<Binding> bindings, const Block &body, double times);
   void expression(const Expr *expr, double times);
-  double positions(ArrayRef<const Axis *> axes);
+  double positions(ArrayRef<const Axis *> axes) { return countPositions(evaluator, axes); }
 
   const Kernel &kernel;
   Evaluator &evaluator;
@@ -54,15 +54,6 @@ private:
 };
 
 } // namespace
-
-double WorkCounter::positions(ArrayRef<const Axis *> axes) {
-  double count = 1;
-  for (const Axis *axis : axes) {
-    auto [lower, upper] = evaluator.rangeOf(axis);
-    count *= static_cast<double>(upper - lower);
-  }
-  return count;
-}
 
 // The tiles of one binding; of many only some, which count for all.
 void WorkCounter::loop(ArrayRef<Binding> bindings, const Block &body, double times) {

@@ -43,7 +43,8 @@ static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &ra
       ->group(group);
   app.add_option("--arch", options.arch, "The architecture; sm_90a in the simulator, else that of the card")
       ->group(group);
-  app.add_option("--variant", options.variant, "The variant to take instead of the first that fits, such as general")
+  app.add_option("--variant", options.variant,
+                 "The variant to take instead of the one that a launcher would choose, such as general")
       ->type_name("NAME")
       ->group(group);
   app.add_option("--ptx", options.ptx, "Run this PTX instead of compiling; without --json it says in comments how")
@@ -97,10 +98,7 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
   app.add_option("--seed", options.seed, "Seed of random contents and of the order of warps")
       ->type_name("N")
       ->group(group);
-  app.add_option("--seeds", options.seeds, "Run with this many seeds")
-      ->type_name("N")
-      ->check(positive)
-      ->group(group);
+  app.add_option("--seeds", options.seeds, "Run with this many seeds")->type_name("N")->check(positive)->group(group);
   app.add_option("--schedule", raw.schedule, "When asynchronous work completes")
       ->check(CLI::IsMember({"late", "early", "random"}))
       ->group(group);

@@ -4,8 +4,8 @@
 #include "tilec/Runner/Progress.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 #include <cmath>
@@ -13,13 +13,6 @@
 using namespace tilec;
 using namespace tilec::runner;
 using namespace llvm;
-
-int Console::fail(const Twine &message, int status) const {
-  outs().flush();
-  if (!message.isTriviallyEmpty() && !message.str().empty())
-    errs() << "tile-run: error: " << message << "\n";
-  return status;
-}
 
 //===----------------------------------------------------------------------===//
 // Before the run
@@ -97,15 +90,16 @@ int Results::prepare(const std::string &kernel, const Arguments &arguments) {
 // Files and elements
 //===----------------------------------------------------------------------===//
 
-// "bf16[256, 512]"
-static std::string shapeText(const HostTensor &tensor) {
-  std::string text = tensor.type->name;
+// "[256, 512]"
+static std::string shapeText(ArrayRef<int64_t> shape) {
+  std::string text = "[";
   raw_string_ostream os(text);
-  os << "[";
-  interleaveComma(tensor.shape, os);
-  os << "]";
-  return text;
+  interleaveComma(shape, os);
+  return text + "]";
 }
+
+// "bf16[256, 512]"
+static std::string shapeText(const HostTensor &tensor) { return tensor.type->name + shapeText(tensor.shape); }
 
 int Results::write(StringRef name, StringRef path, const HostTensor &result) {
   if (Error error = interpreter::writeNpy(path, toArray(result, options.decode)))
@@ -176,12 +170,6 @@ int Results::tell(StringRef name, StringRef against, const HostTensor &result, c
 }
 
 int Results::compareArray(const Check &check, StringRef name, const HostTensor &result) {
-  auto shapeText = [](ArrayRef<int64_t> shape) {
-    std::string text;
-    raw_string_ostream os(text);
-    interleaveComma(shape, os);
-    return "[" + text + "]";
-  };
   if (check.array->shape != result.shape)
     return console.fail("`" + check.origin + "` has the shape " + shapeText(check.array->shape) + ", `" + name +
                         "` has " + shapeText(result.shape));

@@ -15,7 +15,6 @@
 #include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <chrono>
-#include <cmath>
 #include <unistd.h>
 
 using namespace tilec;

@@ -14,7 +14,7 @@ public:
   Session(const Session &) = delete;
   Session &operator=(const Session &) = delete;
 
-  /// A variant to take instead of the first whose conditions hold.
+  /// A variant to take instead of the one that the launcher would choose.
   void forceVariant(std::string name) { launcher.forceVariant(std::move(name)); }
   /// Allocates memory and plans the launches.
   llvm::Error prepare();
