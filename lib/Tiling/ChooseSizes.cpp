@@ -12,6 +12,8 @@ namespace {
 
 /// Picoseconds of a nanosecond, the unit of rates.
 constexpr int64_t perNanosecond = 1000;
+/// Elements of a result that two groups hold beside what an epilogue may need.
+constexpr int64_t largestTile = 128 * 256;
 
 /// The extent that each axis gets. Written sizes are those of the probe.
 class AxisSizes {
@@ -69,9 +71,17 @@ private:
   static void add(std::vector<SizeChoice> &result, std::optional<SizeChoice> choice);
   /// Rounds of tiles over the multiprocessors.
   std::optional<HostExpr> waves(const KernelFacts &facts, const AxisSizes &chosen) const;
-  /// The sizes with their cost; nothing where the host cannot know it.
+  /// Where the host cannot know the cost, the sizes that any tensors get are the only ones.
+  static std::optional<SizeChoice> unpriced(const AxisSizes &chosen, bool general) {
+    return general ? std::optional<SizeChoice>(SizeChoice{chosen.take()}) : std::nullopt;
+  }
+  /// The sizes with their cost.
   std::optional<SizeChoice> priced(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen) const;
   std::optional<SizeChoice> priced(const KernelFacts &facts, const AttentionTile &tile, const AxisSizes &chosen) const;
+  /// Whether tiles beside written sizes fit into registers and, with one slot for each operand, into shared memory.
+  bool fits(int64_t elements, int64_t operandBytes) const {
+    return elements <= largestTile && operandBytes <= machine.sharedPerBlock * 7 / 8;
+  }
   /// Picoseconds of multiply-adds on Tensor Cores at `efficiency` thousandths.
   int64_t productTime(int64_t multiplyAdds, unsigned bits, int64_t efficiency) const {
     return multiplyAdds * bits / 16 * perNanosecond / rates.productsPerNanosecond * 1000 / efficiency;
@@ -111,7 +121,7 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
   if (!depth || !rounds || !rows || !columns)
-    return std::nullopt;
+    return unpriced(chosen, tile.general);
   HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edge);
   HostExpr time = host::mul(*rounds, std::move(block));
   // Each further row of tiles reads the columns' operand again, nearly always from the second-level cache.
@@ -136,7 +146,7 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const At
   int64_t step = productTime(queries * keys * elements, operandBits(scores.element), tile.efficiency);
   std::optional<HostExpr> length = host::lengthOf(*scores.n), rounds = waves(facts, chosen);
   if (!length || !rounds)
-    return std::nullopt;
+    return unpriced(chosen, tile.general);
   HostExpr block = host::add(host::mul(host::ceilDiv(std::move(*length), keys), step), tile.edge * perNanosecond);
   HostExpr cost = host::add(host::mul(std::move(*rounds), std::move(block)), rates.launch * perNanosecond);
   SizeChoice result{chosen.take(), std::move(cost)};
@@ -162,7 +172,7 @@ std::vector<SizeChoice> SizeChooser::forProduct(const KernelFacts &facts) {
       if (!exact && !result.empty() && !AxisSizes(sizes).isFree(*product.m) && !AxisSizes(sizes).isFree(*product.n))
         break;
       // Two accumulators leave registers for half the tile, other tiles beside them for no more than 128x256.
-      if (tile.m * tile.n > (product.promoted ? 128 * 128 : facts.loadsBeside ? 128 * 256 : INT64_MAX))
+      if (tile.m * tile.n > (product.promoted ? 128 * 128 : facts.loadsBeside ? largestTile : INT64_MAX))
         continue;
       AxisSizes chosen(sizes);
       auto want = [&](const Axis &axis, int64_t extent) {
@@ -171,7 +181,10 @@ std::vector<SizeChoice> SizeChooser::forProduct(const KernelFacts &facts) {
       if (!want(*product.m, tile.m) || !want(*product.n, tile.n) ||
           (chosen.isFree(*product.k) && !chosen.want(*product.k, std::max<int64_t>(tile.depthBytes * 8 / bits, 1))))
         continue;
-      add(result, priced(facts, tile, chosen));
+      int64_t m = chosen.extentOf(*product.m), n = chosen.extentOf(*product.n), k = chosen.extentOf(*product.k);
+      bool asMeasured = m == tile.m && n == tile.n && chosen.isFree(*product.k);
+      if (asMeasured || fits(m * n, (m + n) * k * bits / 8))
+        add(result, priced(facts, tile, chosen));
     }
     if (!result.empty())
       break;
@@ -189,7 +202,11 @@ std::vector<SizeChoice> SizeChooser::forAttention(const KernelFacts &facts) {
     if (!(chosen.want(*scores.m, tile->queries) || !chosen.isFree(*scores.m)) ||
         !(chosen.want(*scores.n, tile->keys) || !chosen.isFree(*scores.n)))
       continue;
-    add(result, priced(facts, *tile, chosen));
+    int64_t queries = chosen.extentOf(*scores.m), keys = chosen.extentOf(*scores.n);
+    int64_t elements = queries * scores.k->extent + keys * (scores.k->extent + facts.products[1].n->extent);
+    bool asMeasured = queries == tile->queries && keys == tile->keys;
+    if (asMeasured || fits(queries * keys, elements * operandBits(scores.element) / 8))
+      add(result, priced(facts, *tile, chosen));
   }
   return result;
 }

@@ -165,6 +165,35 @@ TEST(ChooseSizes, AttentionByHeadSize) {
   }
 }
 
+// Registers and shared memory hold what is chosen beside written sizes.
+TEST(ChooseSizes, FreeSizesFitBesideWrittenOnes) {
+  for (int64_t rows : {192, 320, 512}) {
+    Sizes sizes(gemm(std::to_string(rows)));
+    EXPECT_FALSE(sizes.program->kernels.front().chosen.sizes.empty()) << rows;
+    for (const sema::Kernel &kernel : sizes.program->kernels)
+      EXPECT_LE(rows * kernel.chosen.sizes[0].second, 128 * 256) << kernel.variant;
+  }
+  for (int64_t depth : {320, 512}) {
+    Sizes sizes(gemm("auto", "auto", std::to_string(depth)));
+    for (const sema::Kernel &kernel : sizes.program->kernels) {
+      int64_t lines = kernel.chosen.sizes[0].second + kernel.chosen.sizes[1].second;
+      EXPECT_LE(lines * depth * 2, sizes.machine.sharedPerBlock) << kernel.variant;
+    }
+  }
+}
+
+// The host cannot know how long the loop is: one set without a cost, not trial sizes.
+TEST(ChooseSizes, LengthsThatTensorsDecide) {
+  std::string text = gemm();
+  text.replace(text.find("B: bf16"), 1, "lengths: i32[M], B");
+  text.replace(text.find("tiles(K, BK)"), 12, "tiles(0..min(index(lengths[m.start]), index(lengths[0])), BK)");
+  Sizes sizes(text, "sm_80");
+  ASSERT_EQ(sizes.names(), std::vector<std::string>{"gemm"});
+  EXPECT_EQ(sizes.program->kernels[0].chosen.sizes,
+            (std::vector<std::pair<std::string, int64_t>>{{"BM", 128}, {"BN", 128}, {"BK", 32}}));
+  EXPECT_EQ(sizes.program->kernels[0].chosen.cost, sema::HostExpr(nullptr));
+}
+
 // The model does not know the kernel: trial sizes.
 TEST(ChooseSizes, OtherKernels) {
   Sizes sizes("kernel copy(X: f32[M], out Y: f32[M]) { parallel m in tiles(M, auto) { Y[m] = X[m] } }");
