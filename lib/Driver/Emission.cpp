@@ -50,6 +50,12 @@ bool Compilation::assemble() {
          raiseRegisterLimits(*module, *options.machine, result.report, *ptx));
   addOutputs(OutputKind::PTX, *ptx);
   endTiming("ptxas");
+  if (result.status == AssemblerResult::Status::TooFewRegisters) {
+    status = ExitStatus::InputErrors;
+    diagnostics.report({}, diag::err_annotation_not_honoured)
+        << "the limit of registers, `@maxregs` or `--maxrregcount`, cannot be honoured: an instruction needs more";
+    return false;
+  }
   if (result.status != AssemblerResult::Status::Success) {
     status = ExitStatus::ToolFailed;
     if (result.status == AssemblerResult::Status::Missing)

@@ -175,6 +175,9 @@ AssemblerResult Assembler::assemble(StringRef ptx, const AssemblerOptions &optio
   if (options.lineInfo)
     arguments.push_back("-lineinfo");
   runTool(arguments, output, log, result);
+  // C7602, which is fatal: with threads of its own, ptxas aborts.
+  if (result.status != AssemblerResult::Status::Success && StringRef(log.read()).contains("Insufficient registers"))
+    result.status = AssemblerResult::Status::TooFewRegisters;
   result.report = parseAssemblerLog(result.log);
   return result;
 }

@@ -52,7 +52,8 @@ AssemblerReport parseAssemblerLog(llvm::StringRef log);
 
 struct AssemblerResult {
   /// NotRun: it was found, but could not be started or was ended; `log` has the reason in words.
-  enum class Status { Success, Missing, NotRun, Failed };
+  /// TooFewRegisters: some instruction needs more than the limit that the PTX sets.
+  enum class Status { Success, Missing, NotRun, TooFewRegisters, Failed };
   Status status = Status::Failed;
   std::string cubin;
   AssemblerReport report;
