@@ -3,6 +3,7 @@
 
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -22,13 +23,19 @@ int64_t tilec::tensorCoreK(const DotFacts &facts) {
   return 0;
 }
 
-static bool dependsOnDot(Value value, unsigned depth = 24) {
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == 0 || rankOf(value) == 0)
-    return false;
-  if (isa<tile::DotOp>(op))
-    return true;
-  return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnDot(operand, depth - 1); });
+bool tilec::dependsOnDot(Value tile, llvm::function_ref<bool(Operation *)> within) {
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  SmallVector<Value> work = {tile};
+  while (!work.empty()) {
+    Value value = work.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || rankOf(value) == 0 || !within(op) || !seen.insert(op).second)
+      continue;
+    if (isa<tile::DotOp>(op))
+      return true;
+    llvm::append_range(work, op->getOperands());
+  }
+  return false;
 }
 
 DotFacts tilec::factsOf(tile::DotOp dot) {
@@ -42,7 +49,7 @@ DotFacts tilec::factsOf(tile::DotOp dot) {
           rhs.getElementType(),
           lhsKMajor,
           rhsKMajor,
-          dependsOnDot(dot.getLhs())};
+          dependsOnDot(dot.getLhs(), [](Operation *) { return true; })};
 }
 
 bool tilec::hasTmaOperand(Value value, bool kMajor) {

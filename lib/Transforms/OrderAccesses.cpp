@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/CheckedArithmetic.h"
 
 namespace tilec {
 #define GEN_PASS_DEF_ORDERACCESSES
@@ -50,34 +52,48 @@ std::optional<Place> placeOf(Operation *op) {
   return found;
 }
 
-// By how much an index grows from one iteration to the next: a multiple of the induction variable beside what the loop
-// does not change.
-std::optional<int64_t> growth(Value value, scf::ForOp loop) {
-  if (value == loop.getInductionVar()) {
-    APInt step;
-    return matchPattern(loop.getStep(), m_ConstantInt(&step)) ? std::optional(step.getSExtValue()) : std::nullopt;
+// By how much an index grows from one iteration of a loop to the next: a multiple of the induction variable beside what
+// the loop does not change.
+class IndexSteps {
+public:
+  explicit IndexSteps(scf::ForOp loop) : loop(loop) {}
+
+  std::optional<int64_t> of(Value value) {
+    auto [entry, isNew] = known.try_emplace(value);
+    return isNew ? known[value] = derive(value) : entry->second;
   }
-  if (loop.isDefinedOutsideOfLoop(value))
-    return 0;
-  Operation *op = value.getDefiningOp();
-  if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp>(op))
+
+private:
+  std::optional<int64_t> derive(Value value) {
+    if (value == loop.getInductionVar()) {
+      APInt step;
+      return matchPattern(loop.getStep(), m_ConstantInt(&step)) ? std::optional(step.getSExtValue()) : std::nullopt;
+    }
+    if (loop.isDefinedOutsideOfLoop(value))
+      return 0;
+    Operation *op = value.getDefiningOp();
+    if (!op || !isa<arith::AddIOp, arith::SubIOp, arith::MulIOp, arith::IndexCastOp>(op))
+      return std::nullopt;
+    std::optional<int64_t> first = of(op->getOperand(0));
+    if (!first || op->getNumOperands() == 1)
+      return first;
+    std::optional<int64_t> second = of(op->getOperand(1));
+    if (!second)
+      return std::nullopt;
+    if (isa<arith::AddIOp>(op))
+      return llvm::checkedAdd(*first, *second);
+    if (isa<arith::SubIOp>(op))
+      return llvm::checkedSub(*first, *second);
+    APInt factor;
+    for (unsigned i : {0, 1})
+      if (matchPattern(op->getOperand(i), m_ConstantInt(&factor)))
+        return llvm::checkedMul(factor.getSExtValue(), i ? *first : *second);
     return std::nullopt;
-  std::optional<int64_t> first = growth(op->getOperand(0), loop);
-  if (!first || op->getNumOperands() == 1)
-    return first;
-  std::optional<int64_t> second = growth(op->getOperand(1), loop);
-  if (!second)
-    return std::nullopt;
-  if (isa<arith::AddIOp>(op))
-    return *first + *second;
-  if (isa<arith::SubIOp>(op))
-    return *first - *second;
-  APInt factor;
-  for (unsigned i : {0, 1})
-    if (matchPattern(op->getOperand(i), m_ConstantInt(&factor)))
-      return factor.getSExtValue() * (i ? *first : *second);
-  return std::nullopt;
-}
+  }
+
+  scf::ForOp loop;
+  llvm::DenseMap<Value, std::optional<int64_t>> known;
+};
 
 // Whether a subscript has other values in every iteration.
 bool advances(Value subscript, LoopLikeOpInterface loop) {
@@ -86,7 +102,7 @@ bool advances(Value subscript, LoopLikeOpInterface loop) {
   auto axis = pos ? pos.getAxis().getDefiningOp<tile::AxisOp>() : nullptr;
   if (!count || (isa<RankedTensorType>(subscript.getType()) && !axis))
     return false;
-  std::optional<int64_t> step = growth(axis ? axis.getStart() : subscript, count);
+  std::optional<int64_t> step = IndexSteps(count).of(axis ? axis.getStart() : subscript);
   return step && std::abs(*step) >= (axis ? axis.getType().getExtent() : 1);
 }
 

@@ -1,6 +1,7 @@
 // The rule for products in flight and turns, from what the loops of a kernel compute.
 #include "PlanProducts.h"
 
+#include "DotFacts.h"
 #include "LoopProducts.h"
 #include "PlanGroups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,24 +36,17 @@ struct LoopWork {
 
 int64_t elementsOf(Value tile) { return cast<RankedTensorType>(tile.getType()).getNumElements(); }
 
-bool isFedBy(Value value, scf::ForOp loop, unsigned depth = 24) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != loop.getBody() || depth == 0 || rankOf(value) == 0)
-    return false;
-  return isa<tile::DotOp>(op) ||
-         llvm::any_of(op->getOperands(), [&](Value operand) { return isFedBy(operand, loop, depth - 1); });
-}
-
 LoopWork workOf(scf::ForOp loop, int64_t groups) {
   LoopWork work;
   int64_t lanes = 128 * groups;
+  auto inLoop = [&](Operation *op) { return op->getBlock() == loop.getBody(); };
   for (Operation &op : *loop.getBody()) {
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       auto lhs = cast<RankedTensorType>(dot.getLhs().getType());
       int64_t depth = lhs.getDimSize(dot.getLhsContract()[0]), bits = lhs.getElementTypeBitWidth();
       work.products += elementsOf(dot.getResult()) * depth / multiplyAdds * bits / 16;
       work.registers += elementsOf(dot.getResult()) / lanes;
-      if (isFedBy(dot.getLhs(), loop)) {
+      if (dependsOnDot(dot.getLhs(), inLoop)) {
         work.isChain = true;
         work.registers += lhs.getNumElements() * bits / 32 / lanes;
       }
