@@ -114,10 +114,13 @@ class Problem:
         self.limit, self.work, self.unit = limit, work, unit
 
 
-def gemm(m, n, k):
-    a, b, c, own = normal(m, k), normal(n, k), normal(m, n), normal(m, n)
-    reference = torch.cat([a[r:r + 2048].float() @ b.float().t() for r in range(0, m, 2048)])
-    return Problem("gemm", f"gemm bf16 NT {m}x{n}x{k}", "cuBLAS", lambda: torch.mm(a, b.t(), out=c),
+def gemm(m, n, k, transposed=True):
+    """C = A x B with B as [N, K] (transposed) or [K, N]."""
+    a, b, c, own = normal(m, k), normal(n, k) if transposed else normal(k, n), normal(m, n), normal(m, n)
+    right = b.t() if transposed else b
+    reference = torch.cat([a[r:r + 2048].float() @ right.float() for r in range(0, m, 2048)])
+    family, kind = ("gemm", "NT") if transposed else ("gemm_nn", "NN")
+    return Problem(family, f"gemm bf16 {kind} {m}x{n}x{k}", "cuBLAS", lambda: torch.mm(a, right, out=c),
                    dict(A=a, B=b, C=own), own, reference, 4e-3, 2 * m * n * k / 1e9, "TFLOP/s")
 
 
@@ -130,7 +133,7 @@ def attention(batch, heads, length, size, causal):
             return F.scaled_dot_product_attention(q, k, v, is_causal=causal)
     work = 4 * batch * heads * length * length * size * (0.5 if causal else 1) / 1e9
     name = f"attention B{batch} H{heads} S{length} D{size} {'causal' if causal else 'full'}"
-    return Problem("attention causal" if causal else "attention", name, "cuDNN", vendor,
+    return Problem(f"attention D{size}{' causal' if causal else ''}", name, "cuDNN", vendor,
                    dict(Q=q, K=k, V=v, O=own, scale=1 / math.sqrt(size)), own, vendor().float(), 6e-3, work, "TFLOP/s")
 
 
@@ -226,8 +229,15 @@ def quantise(m, n):
     return copied("quantise", f"bf16 {m}x{n}", dict(X=x, Y=codes, Scale=own), own, x.float().abs().amax(1) / 448, 3 * m * n)
 
 
-PROBLEMS = [lambda: gemm(8192, 8192, 8192), lambda: gemm(4095, 4097, 4104),
-            lambda: attention(4, 16, 4096, 128, False), lambda: attention(4, 16, 4096, 128, True),
+GEMM_SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 16384),
+               (1, 8192, 8192), (16, 8192, 8192), (64, 8192, 8192), (128, 28672, 8192), (512, 8192, 28672),
+               (4096, 28672, 8192), (4096, 4096, 14336), (8192, 1280, 8192), (8192, 10240, 8192), (4095, 4097, 4104)]
+# 16384 queries in all, 2048 columns of heads.
+PROBLEMS = [*(lambda shape=shape, transposed=transposed: gemm(*shape, transposed)
+              for transposed in (True, False) for shape in GEMM_SHAPES),
+            *(lambda length=length, size=size, causal=causal:
+              attention(16384 // length, 2048 // size, length, size, causal)
+              for size in (64, 128, 256) for length in (1024, 4096, 16384) for causal in (False, True)),
             *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm", "layer_norm")
               for m, n in ((8192, 8192), (32768, 4096), (131072, 512), (65536, 300), (8192, 8191))),
             *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm")
