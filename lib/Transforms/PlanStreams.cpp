@@ -237,12 +237,12 @@ bool fitsCluster(tile::KernelOp kernel) {
 }
 
 // A row that a block does not hold with two vectors a thread, over blocks of 512 threads, or 1024 in the largest
-// cluster; nothing if that is not enough either.
+// cluster, where threads hold more if two are not enough: a block alone would spill.
 std::optional<StreamPlan> clusterFor(tile::KernelOp kernel, const Machine &machine, int64_t vectors) {
   constexpr int64_t maxBlocks = 8, perThread = 2;
-  int64_t warps = llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perThread * lanes));
-  if (!machine.hasTma || warps <= maxWarps || warps > maxBlocks * maxWarps || !hasIndependentRows(kernel) ||
-      !fitsCluster(kernel))
+  int64_t warps =
+      std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perThread * lanes)), maxBlocks * maxWarps);
+  if (!machine.hasTma || warps <= maxWarps || !hasIndependentRows(kernel) || !fitsCluster(kernel))
     return std::nullopt;
   int64_t blocks = std::min(warps * 2 / maxWarps, maxBlocks), threads = warps / blocks * lanes;
   StreamPlan plan{warps, 1, blocksInFlight(ownBytes(kernel) / blocks, machine, threads)};
