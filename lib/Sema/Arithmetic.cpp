@@ -47,18 +47,20 @@ static BinaryOp translate(ast::BinaryOp op) {
   llvm_unreachable("not an operator");
 }
 
-/// The element type and the axes of the operands: the order of the first operand that has all of them, otherwise that
-/// of first occurrence.
+/// The element type and the axes of the operands: in the order of the operand that has all of them, of several that of
+/// the strongest order and of equals the first; otherwise in order of first occurrence.
 Type Analyzer::unionType(ScalarKind element, llvm::ArrayRef<const Expr *> operands) const {
   Type result(element);
+  result.order = AxisOrder::Occurrence;
   for (const Expr *operand : operands)
     for (const Axis *axis : operand->type.axes)
       if (!result.has(axis))
         result.axes.push_back(axis);
+  const Expr *strongest = nullptr;
   for (const Expr *operand : operands)
-    if (operand->type.axes.size() == result.axes.size())
-      return Type(element, operand->type.axes);
-  return result;
+    if (operand->type.axes.size() == result.axes.size() && (!strongest || operand->type.order > strongest->type.order))
+      strongest = operand;
+  return strongest ? strongest->type.withElement(element) : result;
 }
 
 Value Analyzer::checkUnary(const ast::UnaryExpr *expr) {

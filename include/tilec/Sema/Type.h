@@ -60,6 +60,17 @@ struct Axis {
   bool isTiles() const { return kind == AxisKind::ParallelTiles || kind == AxisKind::ForTiles; }
 };
 
+/// Where the order of a value's axes comes from, the weakest first. Which operand's order a result takes changes no
+/// value, but what the program costs: instructions for products fix the order of their results.
+enum class AxisOrder : uint8_t {
+  /// Axes of several operands, in order of first occurrence: `t <= q`.
+  Occurrence,
+  /// A declaration or a load.
+  Given,
+  /// A product.
+  Product
+};
+
 /// The type of a value. The order of the axes is the order of the dimensions of the value that IRGen makes.
 class Type {
 public:
@@ -68,10 +79,16 @@ public:
 
   ScalarKind element = ScalarKind::I32;
   llvm::SmallVector<const Axis *, 4> axes;
+  AxisOrder order = AxisOrder::Given;
 
   bool isScalar() const { return axes.empty(); }
   bool has(const Axis *axis) const { return llvm::is_contained(axes, axis); }
-  Type withElement(ScalarKind kind) const { return Type(kind, axes); }
+  Type withElement(ScalarKind kind) const {
+    Type result(kind, axes);
+    result.order = order;
+    return result;
+  }
+  /// Whether elements and axes are equal; where the order comes from does not matter.
   friend bool operator==(const Type &a, const Type &b) { return a.element == b.element && a.axes == b.axes; }
   friend bool operator!=(const Type &a, const Type &b) { return !(a == b); }
   /// "f32[m, n]" or "f32".

@@ -262,7 +262,9 @@ struct Dot : Expr {
   bool fast = false;
 
   Dot(SourceRange range, Type type, llvm::ArrayRef<const Axis *> axes, Expr *lhs, Expr *rhs, Expr *guard)
-      : Expr(ExprKind::Dot, range, std::move(type)), axes(axes.begin(), axes.end()), lhs(lhs), rhs(rhs), guard(guard) {}
+      : Expr(ExprKind::Dot, range, std::move(type)), axes(axes.begin(), axes.end()), lhs(lhs), rhs(rhs), guard(guard) {
+    this->type.order = AxisOrder::Product;
+  }
   TILEC_TYPED_CLASS(Dot)
 };
 
