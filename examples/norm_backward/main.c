@@ -72,7 +72,8 @@ static int run(int layer, int64_t m, int64_t n) {
     weight_error = layer ? worst(weight_error, bias[j], want[n + j]) : weight_error;
   }
   free(x), free(dy), free(g), free(dx), free(mean), free(scale), free(gain), free(bias), free(want), free(rows);
-  const char *names[2][2] = {{"rms_norm_backward", "... of the weights"}, {"layer_norm_backward", "... of the weights"}};
+  const char *names[2][2] = {{"rms_norm_backward", "... of the weights"},
+                             {"layer_norm_backward", "... of the weights"}};
   return report(names[layer][0], error, 0.016) | report(names[layer][1], weight_error, 1e-4);
 }
 

@@ -33,13 +33,16 @@ ATTENTION = [dict({"B": 1, "H": 2, "HK": 1}, **run) for run in (
     {"S": 130, "T": 779}, {"S": 420, "T": 430}, {"S": 3, "T": 0}, {"S": 300, "T": 128},
     {"S": 260, "T": 203, "low": True})]
 HIDDEN = {"B": 1, "H": 2, "HK": 1, "S": 130, "T": 203, "hidden": True}
+# Six and ten tiles of queries on the interpreter's four multiprocessors: a last round of blocks that is not full, backwards
+# and forwards.
+ROUNDS = [{"B": 1, "H": h, "HK": 1, "S": 130, "T": 40} for h in (3, 5)]
 # Products in flight: no, one, two and four tiles of keys.
 IN_FLIGHT = [{"B": 1, "H": 1, "HK": 1, "S": s, "T": t} for s, t in ((2, 0), (150, 256), (400, 410), (300, 128))] + \
-    [dict(HIDDEN, H=1)]
+    [dict(HIDDEN, H=1)] + ROUNDS
 SUBJECTS = (
     ("example-gemm", [dict(run, kernel="gemm") for run in GEMM]),
     ("example-attention", [dict(run, consts={"D": 64, "causal": False}) for run in ATTENTION] +
-     [dict(run, consts={"D": 64, "causal": True}) for run in ATTENTION + [HIDDEN]] +
+     [dict(run, consts={"D": 64, "causal": True}) for run in ATTENTION + [HIDDEN] + ROUNDS] +
      [dict(run, consts={"D": 128, "causal": True}) for run in IN_FLIGHT]),
     ("example-softmax", [{"M": 3, "N": 1000}, {"M": 2, "N": 1001}]),
     ("example-softmax-stream", [{"M": 2, "N": 9000}, {"M": 2, "N": 9001}]),

@@ -33,7 +33,8 @@ static HostFunction quotient() {
   });
 }
 
-// Exponents from -60 to 60, any mantissa, and mantissas close to 1 and to 2, where the rounding of reciprocals is worst.
+// Exponents from -60 to 60, any mantissa, and mantissas close to 1 and to 2, where the rounding of reciprocals is
+// worst.
 static float operand(std::mt19937_64 &random) {
   uint32_t mantissa = random() & 0x7fffff, exponent = 127 - 60 + random() % 120;
   if (random() % 4 == 0)
