@@ -258,6 +258,20 @@ bool tilec::axisEndsWithin(Value axis, Value bound) {
   return op && isAtMost(op.getEnd(), bound);
 }
 
+SmallVector<TileEnd, 2> tilec::tileEnds(Value end, const LinearSum &start) {
+  SmallVector<TileEnd, 2> readings;
+  auto min = end.getDefiningOp<arith::MinSIOp>();
+  if (!min)
+    return readings;
+  for (auto [tileEnd, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
+    LinearSum width = linearSum(tileEnd);
+    width.add(start, -1);
+    if (width.terms.empty())
+      readings.push_back({tileEnd, limit, width.constant});
+  }
+  return readings;
+}
+
 bool tilec::isFullAxis(Value axis) {
   auto op = axis.getDefiningOp<tile::AxisOp>();
   if (!op)
@@ -269,18 +283,11 @@ bool tilec::isFullAxis(Value axis) {
   size.add(linearSum(op.getStart()), -1);
   if (size.terms.empty())
     return size.constant == extent;
-  // end = min(start + extent, size of the range) is full where the range is a whole number of tiles.
-  auto min = op.getEnd().getDefiningOp<arith::MinSIOp>();
-  if (!min)
-    return false;
-  for (auto [tileEnd, rangeEnd] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
-    LinearSum width = linearSum(tileEnd);
-    width.add(linearSum(op.getStart()), -1);
-    bool whole = width.terms.empty() && width.constant == extent && llvm::isPowerOf2_64(extent);
-    if (whole && divisorOf(rangeEnd) % extent == 0 && divisorOf(op.getStart()) % extent == 0)
-      return true;
-  }
-  return false;
+  // A whole number of tiles in the range.
+  return llvm::isPowerOf2_64(extent) && divisorOf(op.getStart()) % extent == 0 &&
+         llvm::any_of(tileEnds(op.getEnd(), linearSum(op.getStart())), [&](const TileEnd &reading) {
+           return reading.width == extent && divisorOf(reading.limit) % extent == 0;
+         });
 }
 
 static bool nonNegative(Value value, unsigned depth) {

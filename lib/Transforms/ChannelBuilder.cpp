@@ -253,6 +253,12 @@ LogicalResult ChannelBuilder::finish() {
 // Slots
 //===----------------------------------------------------------------------===//
 
+// The loop whose `@stages` says how many slots the ring has; null if there is none.
+scf::ForOp ChannelBuilder::pinnedLoopOf(const Channel &channel) {
+  auto loop = dyn_cast_or_null<scf::ForOp>(enclosingLoop(channel.lastFill));
+  return loop && loop->hasAttr(tile::stagesName) ? loop : scf::ForOp();
+}
+
 // One slot for an item of the whole tile, two where the next tile's item comes meanwhile; a ring for items of a loop:
 // four when a producer runs ahead (three lose 3 %, two a third of a GEMM's speed), three for cp.async, two for copies
 // by the threads. `@stages(n)` pins it.
@@ -289,9 +295,8 @@ int64_t ChannelBuilder::roomForStaging() const {
   int64_t room = machine.sharedPerBlock - tilegpu::scratchBesideStaging - stagedBytes();
   for (const Channel &channel : channels) {
     tilegpu::ChanOp op = channel.op;
-    auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
-    int64_t least = loop && loop->hasAttr(tile::stagesName) ? INT64_MAX : 2;
-    room -= std::min(least, wantedSlots(channel)) * op.getType().slotBytes();
+    int64_t most = pinnedLoopOf(channel) ? INT64_MAX : 2;
+    room -= std::min(most, wantedSlots(channel)) * op.getType().slotBytes();
   }
   return room;
 }
@@ -305,10 +310,9 @@ LogicalResult ChannelBuilder::chooseSlots() {
   for (Channel &channel : channels) {
     wanted.push_back(wantedSlots(channel));
     bytes.push_back(channel.op.getType().slotBytes());
-    auto loop = channel.lastFill->getParentOfType<scf::ForOp>();
-    bool pinned = loop && loop->hasAttr(tile::stagesName);
-    slots.push_back(pinned ? wanted.back() : 1);
-    if (pinned)
+    scf::ForOp loop = pinnedLoopOf(channel);
+    slots.push_back(loop ? wanted.back() : 1);
+    if (loop)
       pinnedLoop = loop;
     used += slots.back() * bytes.back();
   }
@@ -335,16 +339,15 @@ LogicalResult ChannelBuilder::chooseSlots() {
   for (auto ring : kernel.getOps<tilegpu::StagingOp>()) {
     int64_t more = ring.getType().slotBytes() * static_cast<int64_t>(kernel.getGroups());
     if (wantsSecondSlot(ring) && used + more <= budget) {
-      setSlots(ring, 2);
+      setSlots(ring.getResult(), 2);
       used += more;
     }
   }
   for (auto [channel, count] : llvm::zip(channels, slots)) {
-    auto type = channel.op.getType();
-    channel.op.getResult().setType(tilegpu::ChanType::get(kernel.getContext(), type.getPayload(), count));
+    setSlots(channel.op.getResult(), count);
     channel.op.emitRemark() << kernel.getSymName() << ": `" << channel.op.getName() << "` by " << channel.op.getEngine()
                             << ", " << count << " slot" << (count > 1 ? "s" : "") << " of "
-                            << llvm::divideCeil(type.slotBytes(), 1024) << " KiB";
+                            << llvm::divideCeil(channel.op.getType().slotBytes(), 1024) << " KiB";
   }
   return success();
 }

@@ -60,6 +60,7 @@ private:
   void emit(unsigned number);
   void placeRelease(unsigned number);
   llvm::LogicalResult chooseSlots();
+  static mlir::scf::ForOp pinnedLoopOf(const Channel &channel);
   int64_t wantedSlots(const Channel &channel) const;
   /// Whether the block runs on from tile to tile.
   bool isPersistent() const;

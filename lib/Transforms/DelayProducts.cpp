@@ -243,21 +243,16 @@ private:
   // first = min(j * extent + extent, limit) - j * extent in a loop of ceil(limit / extent) iterations.
   bool isWholeBeforeLast(tilegpu::ZeroTailOp tail) {
     auto count = loop.getUpperBound().getDefiningOp<arith::CeilDivSIOp>();
-    auto difference = tail.getFirst().getDefiningOp<arith::SubIOp>();
-    auto min = difference ? difference.getLhs().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
+    auto present = tail.getFirst().getDefiningOp<arith::SubIOp>();
     APInt extent;
-    if (!count || !min || !matchPattern(count.getRhs(), m_ConstantInt(&extent)) || !delayed.contains(tail))
+    if (!count || !present || !matchPattern(count.getRhs(), m_ConstantInt(&extent)) || !delayed.contains(tail))
       return false;
-    LinearSum start = linearSum(difference.getRhs());
+    LinearSum start = linearSum(present.getRhs());
     bool steps = start.constant == 0 && start.terms.size() == 1 && start.terms[0].first == loop.getInductionVar() &&
                  start.terms[0].second == extent.getSExtValue();
-    for (auto [end, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
-      LinearSum width = linearSum(end);
-      width.add(start, -1);
-      if (steps && width.terms.empty() && width.constant == extent.getSExtValue() && limit == count.getLhs())
-        return true;
-    }
-    return false;
+    return steps && llvm::any_of(tileEnds(present.getLhs(), start), [&](const TileEnd &reading) {
+             return reading.width == extent.getSExtValue() && reading.limit == count.getLhs();
+           });
   }
 
   scf::ForOp loop;

@@ -1,9 +1,10 @@
 // Products as the plan sees them.
 #include "DotFacts.h"
 
+#include "Sources.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
-#include "llvm/ADT/SmallPtrSet.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -24,18 +25,38 @@ int64_t tilec::tensorCoreK(const DotFacts &facts) {
 }
 
 bool tilec::dependsOnDot(Value tile, llvm::function_ref<bool(Operation *)> within) {
-  llvm::SmallPtrSet<Operation *, 16> seen;
-  SmallVector<Value> work = {tile};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
+  return anySource(tile, [&](Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || rankOf(value) == 0 || !within(op) || !seen.insert(op).second)
-      continue;
-    if (isa<tile::DotOp>(op))
-      return true;
-    llvm::append_range(work, op->getOperands());
+    if (!op || rankOf(value) == 0 || !within(op))
+      return WalkResult::skip();
+    return isa<tile::DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+}
+
+// A loop's result comes from what it yields, and from its initial value.
+static void addSourcesThroughRegions(OpResult value, SmallVectorImpl<Value> &sources) {
+  unsigned number = value.getResultNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(value.getOwner())) {
+    sources.push_back(loop.getYieldedValues()[number]);
+    sources.push_back(loop.getInitArgs()[number]);
+  } else if (auto branch = dyn_cast<scf::IfOp>(value.getOwner())) {
+    for (Region &region : branch->getRegions())
+      if (!region.empty())
+        sources.push_back(region.front().getTerminator()->getOperand(number));
+  } else {
+    addOperands(value, sources);
   }
-  return false;
+}
+
+bool tilec::comesFromDot(Value tile) {
+  return anySource(
+      tile,
+      [](Value value) {
+        if (rankOf(value) == 0)
+          return WalkResult::skip();
+        return value.getDefiningOp<tile::DotOp>() ? WalkResult::interrupt() : WalkResult::advance();
+      },
+      addSourcesThroughRegions);
 }
 
 DotFacts tilec::factsOf(tile::DotOp dot) {

@@ -28,6 +28,9 @@ DotFacts factsOf(tile::DotOp dot);
 /// Whether a tile is computed from a product, by way of tiles and of operations that `within` admits.
 bool dependsOnDot(mlir::Value tile, llvm::function_ref<bool(mlir::Operation *)> within);
 
+/// Whether a tile is computed from a product, also by way of loops and branches.
+bool comesFromDot(mlir::Value tile);
+
 bool isF8(mlir::Type type);
 
 /// The k of one 32-byte step of a Tensor Core instruction; 0 if none takes this pair of types.

@@ -104,15 +104,8 @@ bool tilec::isZeroWhereAbsent(const BoxLoad &box, int64_t dim) {
   };
   if (endsAt(axis.getEnd()))
     return true;
-  auto min = axis.getEnd().getDefiningOp<arith::MinSIOp>();
-  if (!min)
-    return false;
   // end = min(start + extent, size): positions of the tile at or beyond it are beyond the tensor.
-  for (auto [tileEnd, rangeEnd] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
-    LinearSum width = linearSum(tileEnd);
-    width.add(linearSum(axis.getStart()), -1);
-    if (endsAt(rangeEnd) && width.terms.empty() && width.constant >= axis.getType().getExtent())
-      return true;
-  }
-  return false;
+  return llvm::any_of(tileEnds(axis.getEnd(), linearSum(axis.getStart())), [&](const TileEnd &reading) {
+    return endsAt(reading.limit) && reading.width >= axis.getType().getExtent();
+  });
 }

@@ -75,24 +75,29 @@ static bool hasKnownEffects(Operation *op) {
 
 static bool isRead(Operation *op) { return isa<tilegpu::MmaOp, tilegpu::LocalLoadOp>(op); }
 
-// What an operation accesses: items, channels.
-static SmallVector<void *, 4> resourcesOf(Operation *op) {
-  SmallVector<void *, 4> resources;
+namespace {
+// What an operation accesses: an item, or one side of a channel. Each side has an order of its own.
+enum class ResourceKind { Item, Consumer, Producer };
+using Resource = std::pair<void *, ResourceKind>;
+} // namespace
+
+static SmallVector<Resource, 4> resourcesOf(Operation *op) {
+  SmallVector<Resource, 4> resources;
   for (Value operand : op->getOperands()) {
-    bool isView = isa<tilegpu::SmemType>(operand.getType()), isSlot = isa<tilegpu::SlotType>(operand.getType());
-    if ((isView || isSlot) && !isPure(op))
-      resources.push_back(itemOf(operand));
-    if (isa<tilegpu::ChanType>(operand.getType()) && isa<tilegpu::ReceiveOp, tilegpu::ReleaseOp>(op))
-      resources.push_back(operand.getAsOpaquePointer());
-    // The producer's side has an order of its own.
-    if (isa<tilegpu::ChanType>(operand.getType()) && isa<tilegpu::AcquireOp, tilegpu::CommitOp>(op))
-      resources.push_back(static_cast<char *>(operand.getAsOpaquePointer()) + 1);
+    if (isa<tilegpu::SmemType, tilegpu::SlotType>(operand.getType()) && !isPure(op))
+      resources.push_back({itemOf(operand), ResourceKind::Item});
+    if (!isa<tilegpu::ChanType>(operand.getType()))
+      continue;
+    if (isa<tilegpu::ReceiveOp, tilegpu::ReleaseOp>(op))
+      resources.push_back({operand.getAsOpaquePointer(), ResourceKind::Consumer});
+    if (isa<tilegpu::AcquireOp, tilegpu::CommitOp>(op))
+      resources.push_back({operand.getAsOpaquePointer(), ResourceKind::Producer});
   }
   return resources;
 }
 
 BodyDependences::BodyDependences(Block &block) {
-  llvm::DenseMap<void *, SmallVector<Operation *>> accesses;
+  llvm::DenseMap<Resource, SmallVector<Operation *>> accesses;
   for (Operation &op : block.without_terminator()) {
     numbers[&op] = ancestors.size();
     ancestors.emplace_back(std::distance(block.begin(), block.end()));
@@ -100,7 +105,7 @@ BodyDependences::BodyDependences(Block &block) {
     for (Value operand : op.getOperands())
       if (Operation *definition = operand.getDefiningOp(); definition && definition->getBlock() == &block)
         addEdge(definition, &op);
-    for (void *resource : resourcesOf(&op)) {
+    for (Resource resource : resourcesOf(&op)) {
       for (Operation *before : accesses[resource])
         if (!isRead(before) || !isRead(&op))
           addEdge(before, &op);

@@ -66,48 +66,36 @@ private:
   }
 
   // end = min(start + extent, limit): full while start + extent - limit <= 0.
+  std::optional<Threshold> fullUntil(Value end, Value start, int64_t extent) {
+    for (const TileEnd &reading : tileEnds(end, linearSum(start))) {
+      if (reading.width != extent)
+        continue;
+      LinearSum beyond = linearSum(reading.tileEnd);
+      beyond.add(linearSum(reading.limit), -1);
+      if (std::optional<Threshold> found = threshold(beyond))
+        return found;
+    }
+    return std::nullopt;
+  }
+
   void collectAxis(tile::AxisOp axis) {
     if (isFullAxis(axis))
       return;
-    auto min = axis.getEnd().getDefiningOp<arith::MinSIOp>();
-    if (!min)
-      return;
-    int64_t extent = axis.getType().getExtent();
-    for (auto [tileEnd, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
-      LinearSum width = linearSum(tileEnd);
-      width.add(linearSum(axis.getStart()), -1);
-      if (!width.terms.empty() || width.constant != extent)
-        continue;
-      LinearSum beyond = linearSum(tileEnd);
-      beyond.add(linearSum(limit), -1);
-      if (std::optional<Threshold> found = threshold(beyond)) {
-        thresholds.push_back(*found);
-        axes.push_back(axis);
-        return;
-      }
+    if (auto found = fullUntil(axis.getEnd(), axis.getStart(), axis.getType().getExtent())) {
+      thresholds.push_back(*found);
+      axes.push_back(axis);
     }
   }
 
-  // Absent positions of a buffer: none while start + extent - limit <= 0, as of the axis. The axis itself may be gone,
-  // or be that of another iteration.
+  // Absent positions of a buffer, as of the axis. The axis itself may be gone, or be that of another iteration.
   void collectTail(tilegpu::ZeroTailOp tail) {
-    auto difference = tail.getFirst().getDefiningOp<arith::SubIOp>();
-    auto min = difference ? difference.getLhs().getDefiningOp<arith::MinSIOp>() : arith::MinSIOp();
-    if (!min)
+    auto present = tail.getFirst().getDefiningOp<arith::SubIOp>();
+    if (!present)
       return;
     int64_t extent = tail.getTarget().getType().getShape()[tail.getDim()];
-    for (auto [tileEnd, limit] : {std::pair(min.getLhs(), min.getRhs()), std::pair(min.getRhs(), min.getLhs())}) {
-      LinearSum width = linearSum(tileEnd);
-      width.add(linearSum(difference.getRhs()), -1);
-      if (!width.terms.empty() || width.constant != extent)
-        continue;
-      LinearSum beyond = linearSum(tileEnd);
-      beyond.add(linearSum(limit), -1);
-      if (std::optional<Threshold> found = threshold(beyond)) {
-        thresholds.push_back(*found);
-        tails.push_back(tail);
-        return;
-      }
+    if (auto found = fullUntil(present.getLhs(), present.getRhs(), extent)) {
+      thresholds.push_back(*found);
+      tails.push_back(tail);
     }
   }
 

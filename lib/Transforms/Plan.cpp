@@ -3,6 +3,7 @@
 #include "PlanGroups.h"
 #include "PlanProducts.h"
 #include "PlanStreams.h"
+#include "Sources.h"
 #include "SwapOperands.h"
 #include "TripCounts.h"
 #include "tilec/Machine/Occupancy.h"
@@ -173,7 +174,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   static bool markStagedStores(tile::KernelOp kernel) {
     bool any = false;
     kernel.walk([&](tile::StoreOp store) {
-      std::optional<BoxStore> box = comesFromProduct(store.getValue()) ? matchBoxStore(store, 1) : std::nullopt;
+      std::optional<BoxStore> box = comesFromDot(store.getValue()) ? matchBoxStore(store, 1) : std::nullopt;
       if (!box)
         return;
       any = true;
@@ -227,11 +228,11 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   }
 
   // Whether a scalar may differ from tile to tile.
-  static bool dependsOnIteration(Value value, unsigned depth = 24) {
-    Operation *op = value.getDefiningOp();
-    if (!op || depth == 0 || op->getNumRegions() > 0 || isa<tile::LoadOp>(op))
-      return true;
-    return llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOnIteration(operand, depth - 1); });
+  static bool dependsOnIteration(Value scalar) {
+    return anySource(scalar, [](Value value) {
+      Operation *op = value.getDefiningOp();
+      return !op || op->getNumRegions() > 0 || isa<tile::LoadOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+    });
   }
 
   // One remark a dot; a fall to a slower instruction is a performance warning, except in the variant for unaligned

@@ -105,7 +105,7 @@ int64_t Division::place() {
 bool takeSlot(tilegpu::KernelOp kernel) {
   for (auto staging : kernel.getOps<tilegpu::StagingOp>())
     if (staging.getType().getSlots() > 1) {
-      setSlots(staging, 1);
+      setSlots(staging.getResult(), 1);
       return true;
     }
   tilegpu::ChanOp longest;
@@ -115,8 +115,7 @@ bool takeSlot(tilegpu::KernelOp kernel) {
       longest = chan;
   if (!longest || kernel.getOps<tilegpu::ProcessOp>().empty())
     return false;
-  auto type = longest.getType();
-  longest.getResult().setType(tilegpu::ChanType::get(kernel.getContext(), type.getPayload(), type.getSlots() - 1));
+  setSlots(longest.getResult(), longest.getType().getSlots() - 1);
   return true;
 }
 

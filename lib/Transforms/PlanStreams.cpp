@@ -1,6 +1,7 @@
 // The plan of memory-bound kernels (docs/decisions/threads-of-streaming-kernels.md).
 #include "PlanStreams.h"
 
+#include "Sources.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
@@ -39,20 +40,16 @@ struct Streams {
   bool fewBlocks = false;
 };
 
-bool dependsOn(Value value, Value other, llvm::SmallPtrSetImpl<Operation *> &seen) {
-  if (value == other)
-    return true;
-  Operation *op = value.getDefiningOp();
-  return op && seen.insert(op).second &&
-         llvm::any_of(op->getOperands(), [&](Value operand) { return dependsOn(operand, other, seen); });
+bool dependsOn(Value value, Value other) {
+  return anySource(value,
+                   [&](Value source) { return source == other ? WalkResult::interrupt() : WalkResult::advance(); });
 }
 
 // What some iterations of the stage load as well, such as the weights of a norm, comes from a cache.
 bool isOwn(tile::LoadOp load) {
   auto stage = load->getParentOfType<tile::ParallelOp>();
   return !stage || llvm::all_of(stage.getBody().getArguments(), [&](Value number) {
-    llvm::SmallPtrSet<Operation *, 16> seen;
-    return llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number, seen); });
+    return llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number); });
   });
 }
 
@@ -185,11 +182,9 @@ std::optional<unsigned> fastestRange(tile::KernelOp kernel) {
   auto ranges = stages.front().getBody().getArguments();
   auto movedBy = [&](Value subscript) {
     SmallVector<unsigned> numbers;
-    for (auto [i, number] : llvm::enumerate(ranges)) {
-      llvm::SmallPtrSet<Operation *, 16> seen;
-      if (dependsOn(subscript, number, seen))
+    for (auto [i, number] : llvm::enumerate(ranges))
+      if (dependsOn(subscript, number))
         numbers.push_back(i);
-    }
     return numbers;
   };
   std::optional<unsigned> fastest;

@@ -8,8 +8,6 @@
 #include "tilec/Dialect/TileGPU/TensorMapLimits.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/DotOperand.h"
-#include "llvm/ADT/SetVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -140,34 +138,6 @@ std::optional<BoxStore> tilec::matchBoxStore(tile::StoreOp store, int64_t groups
   return box;
 }
 
-static void addSources(Operation *op, unsigned result, SmallVectorImpl<Value> &work) {
-  if (auto loop = dyn_cast<scf::ForOp>(op)) {
-    work.push_back(loop.getYieldedValues()[result]);
-    work.push_back(loop.getInitArgs()[result]);
-  } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
-    for (Region &region : branch->getRegions())
-      if (!region.empty())
-        work.push_back(region.front().getTerminator()->getOperand(result));
-  } else {
-    llvm::append_range(work, op->getOperands());
-  }
-}
-
-bool tilec::comesFromProduct(Value tile) {
-  llvm::SmallSetVector<Value, 16> seen;
-  SmallVector<Value> work = {tile};
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    auto result = dyn_cast<OpResult>(value);
-    if (!result || rankOf(value) == 0 || !seen.insert(value))
-      continue;
-    if (isa<tile::DotOp, tilegpu::MmaOp>(result.getOwner()))
-      return true;
-    addSources(result.getOwner(), result.getResultNumber(), work);
-  }
-  return false;
-}
-
 //===----------------------------------------------------------------------===//
 // Staging
 //===----------------------------------------------------------------------===//
@@ -291,7 +261,7 @@ bool tilec::wantsSecondSlot(tilegpu::StagingOp staging) {
          1;
 }
 
-void tilec::setSlots(tilegpu::StagingOp staging, int64_t slots) {
-  auto type = staging.getType();
-  staging.getResult().setType(tilegpu::ChanType::get(staging.getContext(), type.getPayload(), slots));
+void tilec::setSlots(Value ring, int64_t slots) {
+  auto type = cast<tilegpu::ChanType>(ring.getType());
+  ring.setType(tilegpu::ChanType::get(ring.getContext(), type.getPayload(), slots));
 }

@@ -1,7 +1,4 @@
-"""Executes forms of the probe on one device: reads a JSON job a line, answers a report a line. See supervisor.py.
-
-A sticky device error ends the process after its answer; the supervisor starts another.
-"""
+"""Executes forms of the probe on one device, each of which answers with a report; see serve.py."""
 import json
 import os
 import sys
@@ -11,8 +8,9 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]               # refutil.py lies bes
 
 import numpy as np
 
-from driver import Driver, DriverError
+from driver import Driver
 from launcher import Launcher, Tensor
+from serve import serve
 
 STORAGE = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64}
 # Mantissa bits and width of the elements of a result type.
@@ -140,24 +138,5 @@ class Worker:
         return report
 
 
-def main():
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)                                          # whatever else prints must not break the protocol
-    worker = Worker(sys.argv[1])
-    print(json.dumps({"ready": worker.driver.sm_count}), file=answers)
-    for line in sys.stdin:
-        answer, fatal = {}, False
-        try:
-            answer["report"] = worker.run(json.loads(line))
-        except DriverError as e:
-            answer["fault"], fatal = str(e), e.sticky
-        except Exception as e:                             # a fault of the harness is reported, never hidden
-            answer["fault"] = f"{type(e).__name__}: {e}"
-        print(json.dumps(answer), file=answers)
-        if fatal:
-            answers.flush()
-            os._exit(3)                                    # no clean-up: the context is gone
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda: Worker(sys.argv[1]), lambda worker, job: {"report": worker.run(job)})

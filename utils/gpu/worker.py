@@ -1,11 +1,7 @@
-"""Executes jobs on one device: reads a JSON job a line, answers a JSON result a line. See supervisor.py.
-
-A sticky device error ends the process after its answer; the supervisor starts another.
-"""
+"""Executes jobs on one device; see serve.py."""
 import json
 import os
 import sys
-import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]               # refutil.py lies beside this folder in a pack
@@ -14,8 +10,9 @@ import numpy as np
 
 import refutil
 import simulated
-from driver import Driver, DriverError
+from driver import Driver
 from execute import Fault, execute
+from serve import serve
 
 
 class Worker:
@@ -49,27 +46,5 @@ class Worker:
         return names
 
 
-def main():
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)                                          # whatever else prints must not break the protocol
-    worker = Worker(sys.argv[1])
-    print(json.dumps({"ready": worker.driver.sm_count}), file=answers)
-    for line in sys.stdin:
-        start, answer, fatal = time.monotonic(), {}, False
-        try:
-            answer.update(worker.run(json.loads(line)))
-        except Fault as e:
-            answer["fault"] = str(e)
-        except DriverError as e:
-            answer["fault"], fatal = str(e), e.sticky
-        except Exception as e:                             # a fault of the harness is reported, never hidden
-            answer["fault"] = f"{type(e).__name__}: {e}"
-        answer["seconds"] = round(time.monotonic() - start, 3)
-        print(json.dumps(answer), file=answers)
-        if fatal:
-            answers.flush()
-            os._exit(3)                                    # no clean-up: the context is gone
-
-
 if __name__ == "__main__":
-    main()
+    serve(lambda: Worker(sys.argv[1]), Worker.run, told=(Fault,))

@@ -38,6 +38,15 @@ LinearSum linearSum(mlir::Value scalar);
 int64_t divisorOf(mlir::Value scalar);
 int64_t divisorOf(const LinearSum &sum);
 
+/// A reading of an end as min(tileEnd, limit) with tileEnd = start + width.
+struct TileEnd {
+  mlir::Value tileEnd, limit;
+  int64_t width;
+};
+
+/// The readings of an end beside a start with a constant width; the operands of the minimum may stand in either order.
+llvm::SmallVector<TileEnd, 2> tileEnds(mlir::Value end, const LinearSum &start);
+
 /// Whether every element of the extent of `axis` is present: end - start is provably the extent.
 bool isFullAxis(mlir::Value axis);
 

@@ -30,9 +30,6 @@ constexpr llvm::StringLiteral stagedStore = "tilegpu.staged";
 /// number of consumer groups among which `split` has divided the tiles, 1 before.
 std::optional<BoxStore> matchBoxStore(tile::StoreOp store, int64_t groups);
 
-/// Whether a tile is computed from the result of a product.
-bool comesFromProduct(mlir::Value tile);
-
 /// Replaces the stores that `plan` has marked by writes to staging rings of one slot and flushes, as far as the rings
 /// of all groups fit in `room` bytes.
 void stageStores(tilegpu::KernelOp kernel, int64_t room);
@@ -43,8 +40,8 @@ int64_t stagingBytes(tilegpu::KernelOp kernel);
 /// Whether the ring's memory may have a second slot: a tile takes more than one.
 bool wantsSecondSlot(tilegpu::StagingOp staging);
 
-/// Gives a staging ring another number of slots.
-void setSlots(tilegpu::StagingOp staging, int64_t slots);
+/// Gives the ring of a channel or of staged stores another number of slots.
+void setSlots(mlir::Value ring, int64_t slots);
 
 /// The loop of a persistent block over its tiles.
 constexpr llvm::StringLiteral persistentLoop = "tilegpu.persistent";

@@ -172,20 +172,12 @@ private:
 
 } // namespace
 
-// The memory of slot number and phase, one of each for all uses of a side: processes run in different threads. It
-// becomes registers when LLVM promotes it.
+// The memory of slot number and phase, one of each for all uses of a side: processes run in different threads.
 std::pair<Value, Value> Endpoint::counter(Side side) {
   std::pair<Value, Value> &memory = lowering.counters[{channel.op.getResult(), side}];
-  if (memory.first)
-    return memory;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&lowering.function->getBody().front());
-  auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
-  Value one = ptx.constant(1), zero = ptx.constant(0);
-  for (Value *cell : {&memory.first, &memory.second}) {
-    *cell = LLVM::AllocaOp::create(builder, loc, pointer, builder.getI32Type(), one);
-    LLVM::StoreOp::create(builder, loc, zero, *cell);
-  }
+  if (!memory.first)
+    for (Value *cell : {&memory.second, &memory.first})
+      *cell = lowering.emitCounter();
   return memory;
 }
 

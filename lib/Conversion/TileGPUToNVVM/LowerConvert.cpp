@@ -164,14 +164,7 @@ private:
     ArrayRef<Value> input = lowering.lowered(op.getInput());
     if (!op->hasAttr(tilegpu::singleUseName))
       lowering.groupBarrier();
-    Value writes;
-    for (const Digit &digit : plan.scratch.writers) {
-      Value number =
-          builder.createOrFold<arith::DivUIOp>(loc, numberOf(digit.owner), lowering.constant32(digit.weight));
-      number = builder.createOrFold<arith::RemUIOp>(loc, number, lowering.constant32(digit.radix));
-      Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, number, lowering.constant32(0));
-      writes = writes ? Value(arith::AndIOp::create(builder, loc, writes, zero)) : zero;
-    }
+    Value writes = lowering.isFirstOf(plan.scratch.writers);
     SmallVector<Value, 4> writer = threadPart(from);
     auto write = [&] {
       for (const VectorRegisters &vector : plan.scratch.writes) {

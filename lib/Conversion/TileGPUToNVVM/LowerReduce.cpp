@@ -121,16 +121,10 @@ Registers ReductionEmitter::acrossWarps(const Registers &partial) {
   Value slot = lowering.constant32(0);
   int64_t weight = 1;
   for (const Digit &digit : plan.warps) {
-    slot = lowering.add(slot, lowering.mulConstant(digitOf(lowering.warp, digit), weight));
+    slot = lowering.add(slot, lowering.mulConstant(lowering.digitOf(digit), weight));
     weight *= digit.radix;
   }
-  Value first;
-  for (const Digit &digit : plan.writers) {
-    Value zero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       digitOf(digit.owner == Owner::Lane ? lowering.lane : lowering.warp, digit),
-                                       lowering.constant32(0));
-    first = first ? Value(arith::AndIOp::create(builder, loc, first, zero)) : zero;
-  }
+  Value first = lowering.isFirstOf(plan.writers);
   Value threadElement = elementOfThread();
   if (lowering.clusterBlocks > 1)
     return acrossCluster(scratch, partial.front(), slot);
@@ -160,14 +154,18 @@ Registers ReductionEmitter::acrossWarps(const Registers &partial) {
   return result;
 }
 
-// One element: lane i of each warp writes its partial result to block i of the cluster; each lane then reads every
-// 32nd slot, and butterflies combine them. All lanes have the partial result.
+// One element: lane i of each warp writes its partial result to block i of the cluster. All lanes have it.
 Registers ReductionEmitter::acrossCluster(SharedScratch &scratch, Value partial, Value slot) {
   lowering.awaitCluster();
   Value writes = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
                                        lowering.constant32(lowering.clusterBlocks));
   lowering.emitIf(writes, [&] { scratch.storeInCluster(partial, slot, lowering.lane); });
   lowering.groupBarrier();
+  return {sumOfSlots(scratch)};
+}
+
+// One element: each lane reads every 32nd slot, and butterflies combine them.
+Value ReductionEmitter::sumOfSlots(SharedScratch &scratch) {
   uint32_t slots = plan.numSlots(), lanes = std::min(slots, lanesPerWarp);
   Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(lanes)), sum;
   for (uint32_t first = 0; first < slots; first += lanes) {
@@ -176,22 +174,7 @@ Registers ReductionEmitter::acrossCluster(SharedScratch &scratch, Value partial,
   }
   for (uint32_t mask = 1; mask < lanes; mask *= 2)
     sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
-  return {sum};
-}
-
-// One element: each lane reads one slot, and butterflies combine them.
-Value ReductionEmitter::sumOfSlots(SharedScratch &scratch) {
-  uint32_t slots = plan.numSlots();
-  Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(slots));
-  Value sum = scratch.load(mine);
-  for (uint32_t mask = 1; mask < slots; mask *= 2)
-    sum = scalars.combine(op.getKind(), sum, shuffle(sum, mask), element);
   return sum;
-}
-
-Value ReductionEmitter::digitOf(Value number, const Digit &digit) {
-  Value quotient = builder.createOrFold<arith::DivUIOp>(loc, number, lowering.constant32(digit.weight));
-  return builder.createOrFold<arith::RemUIOp>(loc, quotient, lowering.constant32(digit.radix));
 }
 
 // Row-major index within the positions that the result covers.

@@ -130,6 +130,30 @@ Value Lowering::threadCoordinate(const Layout &layout, unsigned dim) {
   return sum ? sum : constant32(0);
 }
 
+Value Lowering::digitOf(const Digit &digit) {
+  Value number = digit.owner == Owner::Lane ? lane : warp;
+  number = builder.createOrFold<arith::DivUIOp>(location, number, constant32(digit.weight));
+  return builder.createOrFold<arith::RemUIOp>(location, number, constant32(digit.radix));
+}
+
+Value Lowering::isFirstOf(ArrayRef<Digit> digits) {
+  Value first;
+  for (const Digit &digit : digits) {
+    Value zero = builder.createOrFold<arith::CmpIOp>(location, arith::CmpIPredicate::eq, digitOf(digit), constant32(0));
+    first = first ? builder.createOrFold<arith::AndIOp>(location, first, zero) : zero;
+  }
+  return first;
+}
+
+Value Lowering::emitCounter() {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function->getBody().front());
+  Value cell = LLVM::AllocaOp::create(builder, location, LLVM::LLVMPointerType::get(builder.getContext()),
+                                      builder.getI32Type(), constant32(1));
+  LLVM::StoreOp::create(builder, location, constant32(0), cell);
+  return cell;
+}
+
 Value Lowering::sharedAddress(int64_t offset) { return addConstant(sharedBase, offset); }
 
 Value Lowering::scratchAddress(Operation *op) {

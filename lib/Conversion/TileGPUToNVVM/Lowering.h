@@ -109,6 +109,10 @@ public:
   mlir::Value scratchAddress(mlir::Operation *op);
   /// i32: what the thread contributes to coordinate `dim` of a layout. coordinate = this + registerOffset(reg)[dim].
   mlir::Value threadCoordinate(const Layout &layout, unsigned dim);
+  /// i32: the value of a digit of lanes or warps in this thread.
+  mlir::Value digitOf(const Digit &digit);
+  /// Whether the thread is the first of those that differ in these digits alone; null if there are none.
+  mlir::Value isFirstOf(llvm::ArrayRef<Digit> digits);
   /// i32 byte address of the element of a shared tile at i32 coordinates (one each dimension).
   mlir::Value sharedElement(const LoweredShared &tile, llvm::ArrayRef<mlir::Value> coordinates);
   SharedTile sharedTileOf(tilegpu::SmemType type) const;
@@ -155,6 +159,8 @@ public:
   llvm::SmallVector<mlir::Value> tensorMapValues;
   /// Of a channel and its side (0 producer, 1 consumer): the memory of the item counter (slot and phase).
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, std::pair<mlir::Value, mlir::Value>> counters;
+  /// The memory of an i32 that starts at 0 with the kernel; it becomes a register when LLVM promotes it.
+  mlir::Value emitCounter();
 
   // StagedStores.cpp.
   llvm::LogicalResult lowerStagedStore(mlir::Operation *op);

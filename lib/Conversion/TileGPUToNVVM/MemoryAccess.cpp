@@ -169,22 +169,12 @@ Value MemoryAccess::padding(uint32_t reg) {
 
 // True in the first of the threads that hold copies of the same elements.
 Value MemoryAccess::writers() {
-  Value condition;
-  auto require = [&](Value number, int64_t divisor, int64_t radix) {
-    Value digit = lowering.builder.createOrFold<arith::RemUIOp>(
-        lowering.loc(),
-        lowering.builder.createOrFold<arith::DivUIOp>(lowering.loc(), number, lowering.constant32(divisor)),
-        lowering.constant32(radix));
-    condition = both(condition, lowering.builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::eq,
-                                                                             digit, lowering.constant32(0)));
-  };
-  if (!isTile()) {
-    require(lowering.threadInGroup, 1, lowering.groupThreads);
-    return condition;
-  }
-  for (const Digit &digit : Lowering::layoutOf(value).replicated())
-    require(digit.owner == Owner::Lane ? lowering.lane : lowering.warp, digit.weight, digit.radix);
-  return condition;
+  if (isTile())
+    return lowering.isFirstOf(Lowering::layoutOf(value).replicated());
+  OpBuilder &builder = lowering.builder;
+  Value number = builder.createOrFold<arith::RemUIOp>(lowering.loc(), lowering.threadInGroup,
+                                                      lowering.constant32(lowering.groupThreads));
+  return builder.createOrFold<arith::CmpIOp>(lowering.loc(), arith::CmpIPredicate::eq, number, lowering.constant32(0));
 }
 
 SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOnly) {

@@ -35,7 +35,6 @@ private:
   Registers acrossWarps(const Registers &partial);
   Registers acrossCluster(SharedScratch &scratch, mlir::Value partial, mlir::Value slot);
   mlir::Value sumOfSlots(SharedScratch &scratch);
-  mlir::Value digitOf(mlir::Value number, const Digit &digit);
   mlir::Value elementOfThread();
   int64_t elementOfRegister(uint32_t reg);
 

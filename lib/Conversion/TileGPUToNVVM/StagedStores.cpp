@@ -199,24 +199,19 @@ private:
 
 } // namespace
 
-// The number of the ring's next slot; memory that LLVM turns into registers.
+// The number of the ring's next slot.
 Value StagingEndpoint::nextSlot() {
   if (type.getSlots() == 1)
     return lowering.constant32(0);
-  std::pair<Value, Value> &memory = lowering.counters[{ring, 0}];
-  if (!memory.first) {
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(&lowering.function->getBody().front());
-    memory.first = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
-                                          builder.getI32Type(), ptx.constant(1));
-    LLVM::StoreOp::create(builder, loc, ptx.constant(0), memory.first);
-  }
-  Value slot = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), memory.first);
+  Value &counter = lowering.counters[{ring, 0}].first;
+  if (!counter)
+    counter = lowering.emitCounter();
+  Value slot = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), counter);
   Value following = lowering.addConstant(slot, 1);
   Value wraps =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, following, lowering.constant32(type.getSlots()));
   LLVM::StoreOp::create(builder, loc, arith::SelectOp::create(builder, loc, wraps, lowering.constant32(0), following),
-                        memory.first);
+                        counter);
   return slot;
 }
 

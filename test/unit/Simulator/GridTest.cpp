@@ -1,42 +1,25 @@
 // Blocks that wait for each other: how many run at once, and what is said where that is not enough.
-#include "tilec/Simulator/Simulator.h"
-#include "gtest/gtest.h"
-#include <cstring>
+#include "PtxRunner.h"
 
 using namespace tilec::simulator;
 
 namespace {
-struct GridResult {
-  std::string error, faults;
+struct GridResult : Outcome {
   std::vector<uint32_t> flags;
 };
 
 // Runs kernel `k` of one array of 4 numbers.
 GridResult runGrid(const char *ptx, unsigned blocks, unsigned cluster, const Options &options) {
-  GridResult result;
-  auto module = Module::parse(ptx);
-  if (!module) {
-    result.error = llvm::toString(module.takeError());
-    return result;
-  }
   Device device;
-  result.flags.resize(4);
+  std::vector<uint32_t> flags(4);
   uint64_t address = device.memory.allocate(16, "flags");
-  device.memory.copyIn(address, result.flags.data(), 16);
+  device.memory.copyIn(address, flags.data(), 16);
   Launch launch;
-  launch.kernel = "k";
   launch.grid = {blocks, 1, 1};
   launch.block = {32, 1, 1};
   launch.cluster = {cluster, 1, 1};
-  launch.parameters.resize(sizeof(address));
-  std::memcpy(launch.parameters.data(), &address, sizeof(address));
-  auto report = (*module)->run(device, launch, options);
-  if (!report) {
-    result.error = llvm::toString(report.takeError());
-    return result;
-  }
+  GridResult result{runKernel(ptx, device, launch, address, options), std::move(flags)};
   device.memory.copyOut(result.flags.data(), address, 16);
-  result.faults = report->text((*module)->ptx());
   return result;
 }
 

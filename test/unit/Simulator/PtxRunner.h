@@ -8,12 +8,38 @@
 
 namespace tilec::simulator {
 
-/// What a run gave: one 64-bit result for each thread, and the faults.
-struct PtxResult {
-  std::vector<uint64_t> values;
+/// What a run gave, or why there was none.
+struct Outcome {
   Report report;
   std::string error;
   std::string faults;
+};
+
+/// Runs kernel `k` of a text with one parameter, an address.
+inline Outcome runKernel(const std::string &ptx, Device &device, Launch launch, uint64_t address,
+                         const Options &options) {
+  Outcome outcome;
+  auto module = Module::parse(ptx);
+  if (!module) {
+    outcome.error = llvm::toString(module.takeError());
+    return outcome;
+  }
+  launch.kernel = "k";
+  launch.parameters.resize(sizeof(address));
+  std::memcpy(launch.parameters.data(), &address, sizeof(address));
+  auto report = (*module)->run(device, launch, options);
+  if (!report) {
+    outcome.error = llvm::toString(report.takeError());
+    return outcome;
+  }
+  outcome.faults = report->text((*module)->ptx());
+  outcome.report = std::move(*report);
+  return outcome;
+}
+
+/// One 64-bit result for each thread.
+struct PtxResult : Outcome {
+  std::vector<uint64_t> values;
 };
 
 /// A kernel around `body`, which finds the thread's number in %t and leaves its result in %out. Registers: %r<16> (32
@@ -31,29 +57,14 @@ inline std::string kernelText(const std::string &body, unsigned threads, const s
 
 inline PtxResult runPtx(const std::string &body, unsigned threads = 32, const Options &options = {},
                         const std::string &functions = "") {
-  PtxResult result;
-  auto module = Module::parse(kernelText(body, threads, functions));
-  if (!module) {
-    result.error = llvm::toString(module.takeError());
-    return result;
-  }
   Device device;
-  result.values.resize(threads);
   uint64_t address = device.memory.allocate(threads * sizeof(uint64_t), "result");
   Launch launch;
-  launch.kernel = "k";
   launch.block = {threads, 1, 1};
   launch.dynamicShared = 4096;
-  launch.parameters.resize(sizeof(address));
-  std::memcpy(launch.parameters.data(), &address, sizeof(address));
-  auto report = (*module)->run(device, launch, options);
-  if (!report) {
-    result.error = llvm::toString(report.takeError());
-    return result;
-  }
+  PtxResult result{runKernel(kernelText(body, threads, functions), device, launch, address, options), {}};
+  result.values.resize(threads);
   device.memory.copyOut(result.values.data(), address, threads * sizeof(uint64_t));
-  result.faults = report->text((*module)->ptx());
-  result.report = std::move(*report);
   return result;
 }
 
