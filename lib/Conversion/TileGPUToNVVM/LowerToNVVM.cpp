@@ -3,6 +3,7 @@
 
 #include "Lowering.h"
 #include "MathExpansion.h"
+#include "NarrowedQuotients.h"
 #include "Rematerialize.h"
 #include "SharedDivisions.h"
 #include "UnrollLoops.h"
@@ -50,6 +51,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
                            "tilec_shared", Attribute(), tilegpu::bufferAlignment, /*addrSpace=*/3);
     for (tilegpu::KernelOp kernel : kernels) {
       widenAgainAfterReductions(kernel);
+      markNarrowedQuotients(kernel);
       if (failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();
       kernel.erase();

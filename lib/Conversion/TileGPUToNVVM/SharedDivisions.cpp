@@ -2,8 +2,11 @@
 //
 // ptxas makes of every division a reciprocal, two corrections and a call for operands near the ends of the range. A row
 // of accumulators has one divisor: its reciprocal is computed once, and one branch for all of them tells whether
-// everything is well inside the range. The results are those of IEEE division, bit by bit.
+// everything is well inside the range. The results are those of IEEE division, bit by bit, except for quotients that
+// are narrowed to 16 bits or fewer: those are products with the reciprocal.
 #include "SharedDivisions.h"
+
+#include "NarrowedQuotients.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -14,8 +17,8 @@
 using namespace mlir;
 using namespace tilec;
 
-// Fewer divisions do not pay for the comparisons.
-static constexpr size_t leastDivisions = 16;
+// Fewer divisions do not pay for the comparisons; narrowed ones need none of the dividends.
+static constexpr size_t leastDivisions = 16, leastNarrowed = 2;
 // Quotients, products and remainders of numbers within these stay normal.
 static constexpr float smallest = 0x1p-60f, largest = 0x1p60f;
 
@@ -84,6 +87,46 @@ void shareDivisor(const Divisions &divisions) {
   }
 }
 
+// Divisor and dividends, multiplied by the scale outside of the range of normal reciprocals.
+SmallVector<Value> scaleUnlessNormal(OpBuilder &builder, Location loc, Value divisor, const Divisions &divisions) {
+  SmallVector<Value> operands = {divisor}, scaled;
+  for (arith::DivFOp division : divisions)
+    operands.push_back(division.getLhs());
+  Value normal = hasNormalReciprocal(builder, loc, divisor);
+  auto branch = scf::IfOp::create(builder, loc, SmallVector<Type>(operands.size(), divisor.getType()), normal,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder same = OpBuilder::atBlockEnd(branch.thenBlock()), other = OpBuilder::atBlockEnd(branch.elseBlock());
+  Value scale = scaleOfDivisor(other, loc, divisor);
+  for (Value operand : operands)
+    scaled.push_back(arith::MulFOp::create(other, loc, operand, scale));
+  scf::YieldOp::create(same, loc, operands);
+  scf::YieldOp::create(other, loc, scaled);
+  return llvm::to_vector(ValueRange(branch.getResults()));
+}
+
+void multiplyByReciprocal(const Divisions &divisions) {
+  arith::DivFOp first = divisions.front();
+  OpBuilder builder(first);
+  Location loc = first.getLoc();
+  Value divisor = first.getRhs(), scale;
+  SmallVector<Value> scaled;
+  if (divisions.size() >= leastDivisions && areReady(divisions)) {
+    scaled = scaleUnlessNormal(builder, loc, divisor, divisions);
+    divisor = scaled.front();
+  } else {
+    scale = scaleOfDivisor(builder, loc, divisor);
+    divisor = arith::MulFOp::create(builder, loc, divisor, scale);
+  }
+  Value reciprocal = arith::DivFOp::create(builder, loc, constant(builder, loc, 1), divisor);
+  for (auto [i, division] : llvm::enumerate(Divisions(divisions))) {
+    OpBuilder here(division);
+    Value quotient = scale ? divideForNarrowing(here, loc, division.getLhs(), scale, reciprocal)
+                           : arith::MulFOp::create(here, loc, scaled[i + 1], reciprocal);
+    division.getResult().replaceAllUsesWith(quotient);
+    division.erase();
+  }
+}
+
 struct ShareDivisorsPass : PassWrapper<ShareDivisorsPass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(ShareDivisorsPass)
 
@@ -95,12 +138,17 @@ struct ShareDivisorsPass : PassWrapper<ShareDivisorsPass, OperationPass<ModuleOp
   }
 
   void runOnOperation() override {
-    llvm::MapVector<std::pair<Block *, Value>, Divisions> groups;
+    using Groups = llvm::MapVector<std::pair<Block *, Value>, Divisions>;
+    Groups exact, narrowed;
     getOperation().walk([&](arith::DivFOp division) {
+      Groups &groups = division->hasAttr(narrowedQuotient) ? narrowed : exact;
       if (division.getType().isF32())
         groups[{division->getBlock(), division.getRhs()}].push_back(division);
     });
-    for (auto &entry : groups)
+    for (auto &entry : narrowed)
+      if (entry.second.size() >= leastNarrowed)
+        multiplyByReciprocal(entry.second);
+    for (auto &entry : exact)
       if (entry.second.size() >= leastDivisions && areReady(entry.second))
         shareDivisor(entry.second);
   }
