@@ -20,8 +20,8 @@ struct Row {
 
 } // namespace
 
-/// The variants that accept the sizes of aligned tensors, in the order of the launcher's preference. Nothing where the
-/// sizes do not determine the costs.
+/// The variants that accept the sizes of aligned tensors, in the order of the launcher's preference. Conditions on
+/// other arguments, such as float scalars, are taken to hold. Nothing where the sizes do not determine the costs.
 static std::vector<Row> rank(const KernelInfo &kernel, const Shape &shape, const Machine &machine) {
   runner::HostValues values;
   values.aligned = [](StringRef, int64_t) { return true; };
@@ -34,8 +34,9 @@ static std::vector<Row> rank(const KernelInfo &kernel, const Shape &shape, const
     bool holds = true;
     for (const HostExpr &condition : variant.when) {
       Expected<int64_t> value = evaluate(condition);
-      holds &= value && *value;
-      if (!value)
+      if (value)
+        holds &= *value != 0;
+      else
         consumeError(value.takeError());
     }
     if (!holds || !variant.cost)

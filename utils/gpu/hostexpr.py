@@ -2,6 +2,8 @@
 
 An expression is an integer, a name ("M", "A.stride0", "sm_count") or a list [operator, operand, ...].
 """
+import numbers
+
 INT64 = 1 << 64
 
 
@@ -14,8 +16,8 @@ class UnknownName(KeyError):
 
 def wrap(value):
     """The value modulo 2^64 as a signed 64-bit integer; floats (only ever compared) pass unchanged."""
-    if isinstance(value, float):
-        return value
+    if not isinstance(value, numbers.Integral):
+        return float(value)
     value = int(value) & (INT64 - 1)
     return value - INT64 if value >> 63 else value
 

@@ -6,7 +6,9 @@ def make(run):
     g, B, H, HK, S, T = rng(run), *(run[n] for n in ("B", "H", "HK", "S", "T"))
     D = run["D"] if "D" in run else run["consts"]["D"]
     Q, K, V = normal(g, (B, H, S, D), "bf16"), normal(g, (B, HK, T, D), "bf16"), normal(g, (B, HK, T, D), "bf16")
-    scale = 4.0 / D ** 0.5                               # a peaked softmax: single keys decide
+    scale = float(run.get("scale", 4.0 / D ** 0.5))      # the usual one makes a peaked softmax: single keys decide
+    if "magnitude" in run:                               # scores of usual size from a scale of unusual size
+        Q, K = np.ldexp(Q, run["magnitude"]), np.ldexp(K, run["magnitude"])
     if run.get("low"):                                   # scores so low that what is absent must not count as 0
         Q, K = round_to(-16 * np.abs(Q), "bf16"), np.abs(K)
     inputs = {"Q": tensor("bf16", Q), "K": tensor("bf16", K), "V": tensor("bf16", V), "scale": scale}
@@ -16,6 +18,8 @@ def make(run):
         for name, x in (("K", K), ("V", V)):
             inputs[name] = tensor("bf16", np.where(np.arange(T)[:, None] < S, x, np.nan))
     K, V = (np.repeat(x, H // HK, 1) for x in (K, V))
+    if not np.isfinite(scale):                           # no total is greater than 0: no weights
+        return inputs, {"O": np.zeros(Q.shape)}, {"O": exact()}
     s = Q @ K.swapaxes(2, 3) * scale
     if run["consts"].get("causal"):
         s = np.where(np.arange(T) <= np.arange(S)[:, None], s, -np.inf)

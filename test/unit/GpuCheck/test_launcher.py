@@ -89,6 +89,13 @@ class HostExpressions(unittest.TestCase):
         self.check(1, ["aligned", "A", 16])
         self.check(0, ["aligned", "B", 16])
 
+    def test_floats_are_compared(self):
+        for half in (0.5, np.float32(0.5), np.float16(0.5)):
+            self.check(1, ["ge", "scale", 2.0 ** -40], scale=half)
+            self.check(0, ["ge", "scale", 1], scale=half)
+        for op in ("ge", "gt", "le", "lt", "eq"):
+            self.check(0, [op, "scale", 1], scale=float("nan"))
+
     def test_malformed(self):
         with self.assertRaises(UnknownName):
             evaluate("Q", {})
@@ -119,6 +126,14 @@ class Planning(unittest.TestCase):
         for cost, name in ((24, "scale__fast"), (25, "scale__fast"), (23, "scale__any")):
             kernel["variants"][1]["cost"] = cost
             self.assertEqual(self.plan(kernel, X=Tensor(256, [8]), Y=Tensor(4096, [8]), a=1)[0], name)
+
+    def test_variants_by_ranges_of_scalars(self):
+        kernel = scale_kernel()
+        kernel["variants"][0]["when"] += [["ge", "a", 2.0 ** -40], ["le", "a", 2 ** 40]]
+        for name, values in (("scale__fast", (1, 0.125, 2.0 ** -40, 2.0 ** 40)),
+                             ("scale__any", (0, -1, 2.0 ** -41, 2.0 ** 41, float("nan"), float("inf")))):
+            for a in values:
+                self.assertEqual(self.plan(kernel, X=Tensor(256, [8]), Y=Tensor(4096, [8]), a=a)[0], name, a)
 
     def test_empty_outputs_launch_nothing(self):
         self.assertEqual(self.plan(scale_kernel(), X=Tensor(1, [0]), Y=Tensor(1, [0]), a=1), ("scale__fast", []))

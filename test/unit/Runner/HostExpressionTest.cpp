@@ -1,6 +1,7 @@
 // Host expressions: arithmetic of docs/abi.md.
 #include "tilec/Runner/HostExpression.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace tilec::runner;
@@ -12,6 +13,7 @@ int64_t value(const json::Value &expression) {
   HostValues values;
   values.names["M"] = 7;
   values.names["scale"] = Number::ofReal(0.5);
+  values.names["nan"] = Number::ofReal(std::nan(""));
   values.aligned = [](llvm::StringRef tensor, int64_t bytes) { return tensor == "A" && bytes <= 16; };
   llvm::Expected<int64_t> result = evaluate(expression, values);
   EXPECT_TRUE(bool(result)) << llvm::toString(result.takeError());
@@ -41,6 +43,10 @@ TEST(HostExpression, Conditions) {
   EXPECT_EQ(value(json::Array{"le", "M", 7}), 1);
   EXPECT_EQ(value(json::Array{"gt", "scale", 0}), 1);
   EXPECT_EQ(value(json::Array{"lt", "scale", 0.25}), 0);
+  EXPECT_EQ(value(json::Array{"ge", "scale", 0x1p-40}), 1);
+  EXPECT_EQ(value(json::Array{"le", "scale", 0x1p40}), 1);
+  for (const char *comparison : {"eq", "lt", "le", "gt", "ge"})
+    EXPECT_EQ(value(json::Array{comparison, "nan", 1}), 0);
   EXPECT_EQ(value(json::Array{"aligned", "A", 16}), 1);
   EXPECT_EQ(value(json::Array{"aligned", "B", 16}), 0);
 }

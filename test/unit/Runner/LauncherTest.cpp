@@ -1,6 +1,7 @@
 // Launches from reflection: refusals, variants, grids, parameters, with a device that only counts.
 #include "tilec/Runner/Launcher.h"
 
+#include <cmath>
 #include <gtest/gtest.h>
 
 using namespace tilec::runner;
@@ -104,6 +105,20 @@ TEST_F(LauncherTest, LeastCost) {
   EXPECT_EQ(llvm::cantFail(plan()).variant, "fast");
   setCost(1, 11);
   EXPECT_EQ(llvm::cantFail(plan()).variant, "general");
+}
+
+TEST_F(LauncherTest, RangesOfScalars) {
+  json::Array *when = (*kernel.getAsObject()->getArray("variants"))[0].getAsObject()->getArray("when");
+  when->push_back(json::Array{"ge", "s", 0x1p-40});
+  when->push_back(json::Array{"le", "s", 0x1p40});
+  for (double inside : {1.0, 0x1p-40, 0x1p40}) {
+    numbers["s"] = Number::ofReal(inside);
+    EXPECT_EQ(llvm::cantFail(plan()).variant, "fast") << inside;
+  }
+  for (double outside : {0.0, -0.0, -1.0, 0x1p-41, 0x1p41, HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    numbers["s"] = Number::ofReal(outside);
+    EXPECT_EQ(llvm::cantFail(plan()).variant, "general") << outside;
+  }
 }
 
 TEST_F(LauncherTest, EmptyOutputsAndEmptyGrids) {
