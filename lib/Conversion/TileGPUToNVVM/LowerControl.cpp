@@ -1,5 +1,6 @@
 // scf.for, scf.if and scf.while with tiles expanded into registers.
 #include "Lowering.h"
+#include "MmaEmitter.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
@@ -9,49 +10,105 @@ using namespace tilec;
 
 namespace {
 
-// Values of the source program in one list of lowered values.
-struct Expansion {
-  SmallVector<Value> values;
-  SmallVector<Type> types() const {
-    SmallVector<Type> result;
-    for (Value value : values)
-      result.push_back(value.getType());
-    return result;
+// What an operand of a loop, a branch or one of their terminators becomes behind the edge; null for other operands.
+Value arrival(OpOperand &use) {
+  Operation *owner = use.getOwner();
+  unsigned number = use.getOperandNumber();
+  if (auto loop = dyn_cast<scf::ForOp>(owner))
+    return loop.getTiedLoopResult(&use);
+  if (auto loop = dyn_cast<scf::WhileOp>(owner))
+    return loop.getBeforeArguments()[number];
+  if (isa<scf::ConditionOp>(owner))
+    return owner->getParentOp()->getResult(number - 1);
+  if (!isa<scf::YieldOp>(owner))
+    return nullptr;
+  if (auto loop = dyn_cast<scf::WhileOp>(owner->getParentOp()))
+    return loop.getBeforeArguments()[number];
+  return owner->getParentOp()->getResult(number);
+}
+
+// A loop's result and the argument of its body are what arrives over the same edges.
+Value twin(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    Operation *parent = argument.getOwner()->getParentOp();
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      return loop.getTiedLoopResult(argument);
+    auto loop = dyn_cast<scf::WhileOp>(parent);
+    return loop && argument.getOwner() == loop.getAfterBody() ? Value(loop.getResult(argument.getArgNumber()))
+                                                              : Value();
+  }
+  auto result = dyn_cast<OpResult>(value);
+  if (auto loop = value.getDefiningOp<scf::ForOp>())
+    return loop.getTiedLoopRegionIterArg(result);
+  auto loop = value.getDefiningOp<scf::WhileOp>();
+  return loop ? Value(loop.getAfterArguments()[result.getResultNumber()]) : Value();
+}
+
+// Whether all uses of what arrives with a value, and behind further edges, are operands of products.
+bool feedsProducts(Value value, SmallPtrSetImpl<Value> &visited) {
+  if (!value || !visited.insert(value).second)
+    return true;
+  return feedsProducts(twin(value), visited) && llvm::all_of(value.getUses(), [&](OpOperand &use) {
+           if (auto mma = dyn_cast<tilegpu::MmaOp>(use.getOwner()))
+             return use.get() != mma.getAcc();
+           Value next = arrival(use);
+           return next && feedsProducts(next, visited);
+         });
+}
+
+// How the registers of a value cross an edge. Products take elements of 8 and 16 bits as words of 32 bits, which
+// conversions and loads make; LLVM would keep scalars that cross an edge apart. Other uses would have to unpack them.
+struct Carried {
+  SmallVector<Type> types;
+  /// The type of the registers, if they are packed into words.
+  Type packed;
+
+  /// `arriving`: a value behind the edge.
+  explicit Carried(Value arriving) {
+    Type type = arriving.getType();
+    if (auto pending = dyn_cast<tilegpu::PendingType>(type))
+      type = pending.getTile();
+    Type element = Lowering::registerType(getElementTypeOrSelf(type));
+    size_t count = isa<RankedTensorType>(type) ? tilegpu::layoutOf(type).getLayout().numRegisters() : 1;
+    unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
+    SmallPtrSet<Value, 8> visited;
+    if ((bits == 8 || bits == 16) && count % (32 / bits) == 0 && feedsProducts(arriving, visited)) {
+      packed = element;
+      element = IntegerType::get(type.getContext(), 32);
+      count = count * bits / 32;
+    }
+    types.assign(count, element);
   }
 };
 
-Expansion expand(const Lowering &lowering, ValueRange sources) {
-  Expansion expansion;
-  for (Value source : sources)
-    llvm::append_range(expansion.values, lowering.lowered(source));
-  return expansion;
+SmallVector<Type> carriedTypes(ValueRange arriving) {
+  SmallVector<Type> types;
+  for (Value value : arriving)
+    llvm::append_range(types, Carried(value).types);
+  return types;
 }
 
-// Hands `flat` out to `targets`, each taking as many values as its counterpart in `like` has.
-void distribute(Lowering &lowering, ValueRange targets, ValueRange like, ValueRange flat) {
-  unsigned next = 0;
-  for (auto [target, source] : llvm::zip(targets, like)) {
-    unsigned count = lowering.lowered(source).size();
-    Registers registers(flat.begin() + next, flat.begin() + next + count);
-    next += count;
-    lowering.set(target, std::move(registers));
+// What `sources` are on the edge to `arriving`, at the builder's insertion point.
+SmallVector<Value> carry(Lowering &lowering, ValueRange sources, ValueRange arriving) {
+  SmallVector<Value> values;
+  for (auto [source, target] : llvm::zip_equal(sources, arriving)) {
+    ArrayRef<Value> registers = lowering.lowered(source);
+    if (Carried(target).packed)
+      llvm::append_range(values, packRegisters(lowering.builder, lowering.loc(), registers));
+    else
+      llvm::append_range(values, registers);
   }
+  return values;
 }
 
-// Types of the registers of a value that has not been lowered yet.
-SmallVector<Type> registerTypes(Value value) {
-  if (!Lowering::isTile(value))
-    return {value.getType()};
-  Type element = cast<RankedTensorType>(value.getType()).getElementType();
-  return SmallVector<Type>(Lowering::layoutOf(value).numRegisters(), Lowering::registerType(element));
-}
-
-void distributeByType(Lowering &lowering, ValueRange targets, ValueRange flat) {
-  unsigned next = 0;
-  for (Value target : targets) {
-    unsigned count = registerTypes(target).size();
-    lowering.set(target, Registers(flat.begin() + next, flat.begin() + next + count));
-    next += count;
+// Gives `arriving` what has crossed the edge.
+void arrive(Lowering &lowering, ValueRange arriving, ValueRange values) {
+  for (Value target : arriving) {
+    Carried carried(target);
+    ValueRange own = values.take_front(carried.types.size());
+    values = values.drop_front(own.size());
+    lowering.set(target, carried.packed ? unpackRegisters(lowering.builder, lowering.loc(), own, carried.packed)
+                                        : Registers(own.begin(), own.end()));
   }
 }
 
@@ -59,33 +116,32 @@ void distributeByType(Lowering &lowering, ValueRange targets, ValueRange flat) {
 
 LogicalResult Lowering::lowerFor(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
-  Expansion inits = expand(*this, loop.getInitArgs());
+  ValueRange arguments = loop.getRegionIterArgs();
   auto copy = scf::ForOp::create(builder, location, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
-                                 scalar(loop.getStep()), inits.values);
+                                 scalar(loop.getStep()), carry(*this, loop.getInitArgs(), arguments));
   if (Attribute factor = loop->getAttr(tile::unrollName))
     copy->setAttr(tile::unrollName, factor);
   setScalar(loop.getInductionVar(), copy.getInductionVar());
-  distribute(*this, loop.getRegionIterArgs(), loop.getInitArgs(), copy.getRegionIterArgs());
-  OpBuilder::InsertionGuard guard(builder);
-  Block *body = copy.getBody();
-  if (!body->empty())
-    body->back().erase();
-  builder.setInsertionPointToEnd(body);
-  if (failed(lowerBlock(*loop.getBody())))
-    return failure();
-  scf::YieldOp::create(builder, location, expand(*this, loop.getYieldedValues()).values);
-  distribute(*this, loop.getResults(), loop.getInitArgs(), copy.getResults());
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    Block *body = copy.getBody();
+    if (!body->empty())
+      body->back().erase();
+    builder.setInsertionPointToEnd(body);
+    arrive(*this, arguments, copy.getRegionIterArgs());
+    if (failed(lowerBlock(*loop.getBody())))
+      return failure();
+    scf::YieldOp::create(builder, location, carry(*this, loop.getYieldedValues(), arguments));
+  }
+  arrive(*this, loop.getResults(), copy.getResults());
   return success();
 }
 
 LogicalResult Lowering::lowerIf(Operation *op) {
   auto branch = cast<scf::IfOp>(op);
-  SmallVector<Type> types;
-  for (Value result : branch.getResults())
-    llvm::append_range(types, registerTypes(result));
   bool hasElse = !branch.getElseRegion().empty();
-  auto copy = scf::IfOp::create(builder, location, types, scalar(branch.getCondition()), /*addThenBlock=*/true,
-                                /*addElseBlock=*/hasElse);
+  auto copy = scf::IfOp::create(builder, location, carriedTypes(branch.getResults()), scalar(branch.getCondition()),
+                                /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
   for (unsigned r = 0; r < (hasElse ? 2u : 1u); ++r) {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = &copy->getRegion(r).front();
@@ -95,34 +151,30 @@ LogicalResult Lowering::lowerIf(Operation *op) {
     Block &source = branch->getRegion(r).front();
     if (failed(lowerBlock(source)))
       return failure();
-    scf::YieldOp::create(builder, location, expand(*this, source.getTerminator()->getOperands()).values);
+    scf::YieldOp::create(builder, location, carry(*this, source.getTerminator()->getOperands(), branch.getResults()));
   }
-  distributeByType(*this, branch.getResults(), copy.getResults());
+  arrive(*this, branch.getResults(), copy.getResults());
   return success();
 }
 
 LogicalResult Lowering::lowerWhile(Operation *op) {
   auto loop = cast<scf::WhileOp>(op);
-  Expansion inits = expand(*this, loop.getInits());
-  SmallVector<Type> types;
-  for (Value result : loop.getResults())
-    llvm::append_range(types, registerTypes(result));
-  auto copy = scf::WhileOp::create(builder, location, types, inits.values);
-  SmallVector<Type> argumentTypes[2] = {inits.types(), types};
+  ValueRange before = loop.getBeforeArguments(), after = loop.getAfterArguments();
+  auto copy = scf::WhileOp::create(builder, location, carriedTypes(after), carry(*this, loop.getInits(), before));
   for (unsigned r : {0u, 1u}) {
     OpBuilder::InsertionGuard guard(builder);
     Block &source = loop->getRegion(r).front();
-    Block *body = builder.createBlock(&copy->getRegion(r), {}, argumentTypes[r],
-                                      SmallVector<Location>(argumentTypes[r].size(), location));
-    distributeByType(*this, source.getArguments(), body->getArguments());
+    SmallVector<Type> types = carriedTypes(source.getArguments());
+    Block *body = builder.createBlock(&copy->getRegion(r), {}, types, SmallVector<Location>(types.size(), location));
+    arrive(*this, source.getArguments(), body->getArguments());
     if (failed(lowerBlock(source)))
       return failure();
     if (r == 0)
       scf::ConditionOp::create(builder, location, scalar(loop.getConditionOp().getCondition()),
-                               expand(*this, loop.getConditionOp().getArgs()).values);
+                               carry(*this, loop.getConditionOp().getArgs(), after));
     else
-      scf::YieldOp::create(builder, location, expand(*this, source.getTerminator()->getOperands()).values);
+      scf::YieldOp::create(builder, location, carry(*this, source.getTerminator()->getOperands(), before));
   }
-  distributeByType(*this, loop.getResults(), copy.getResults());
+  arrive(*this, loop.getResults(), copy.getResults());
   return success();
 }

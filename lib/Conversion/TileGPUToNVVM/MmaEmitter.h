@@ -41,6 +41,9 @@ mlir::Value halfOfF8(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value s
 
 /// Packs scalars of less than 32 bits, lowest first, into i32 values; 32-bit scalars become i32 and 64-bit ones stay.
 llvm::SmallVector<mlir::Value, 0> packRegisters(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange scalars);
+/// The scalars of a type of 8 or 16 bits that i32 values hold, lowest first.
+llvm::SmallVector<mlir::Value, 0> unpackRegisters(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange words,
+                                                  mlir::Type type);
 
 } // namespace tilec
 

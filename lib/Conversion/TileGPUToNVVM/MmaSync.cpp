@@ -38,6 +38,19 @@ SmallVector<Value, 0> tilec::packRegisters(OpBuilder &builder, Location loc, Val
   return packed;
 }
 
+SmallVector<Value, 0> tilec::unpackRegisters(OpBuilder &builder, Location loc, ValueRange words, Type type) {
+  SmallVector<Value, 0> scalars;
+  unsigned count = 32 / type.getIntOrFloatBitWidth();
+  for (Value word : words) {
+    Value vector = LLVM::BitcastOp::create(builder, loc, VectorType::get(count, type), word);
+    for (unsigned i = 0; i < count; ++i) {
+      Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i));
+      scalars.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, index));
+    }
+  }
+  return scalars;
+}
+
 // e5m2 has the exponent of f16. e4m3 has a bias of 7 instead of 15, hence the factor 2^8, and its only special value is
 // NaN (OCP 8-bit Floating Point Specification, section 5).
 Value tilec::halfOfF8(OpBuilder &builder, Location loc, Value scalar, Type elementType) {
