@@ -31,6 +31,11 @@ static void buildSimplify(mlir::OpPassManager &passes) {
   addCleanUp(passes);
 }
 
+static void buildSinkFactors(mlir::OpPassManager &passes) {
+  passes.nest<tile::KernelOp>().addPass(createSinkFactors());
+  addCleanUp(passes);
+}
+
 template <auto create> static void buildTilePass(mlir::OpPassManager &passes) {
   passes.nest<tile::KernelOp>().addPass(create());
 }
@@ -44,14 +49,19 @@ template <auto create> static void buildTileGPUPass(mlir::OpPassManager &passes)
 
 static constexpr PipelineStep steps[] = {
     {"simplify", "fold, hoist, and prove positions present and subscripts inside", IRLevel::Tile, buildSimplify},
+    {"sink-factors", "take maxima before products with positive numbers", IRLevel::Tile, buildSinkFactors},
     {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
     {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
     {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},
     {"channels", "turn loads into transfers through rings", IRLevel::TileGPU, buildTileGPUPass<&createChannels>},
     {"share-masks", "mask the scores of a softmax once", IRLevel::TileGPU, buildTileGPUPass<&createShareMasks>},
+    {"lazy-rescale", "rescale the sums of a running softmax seldom", IRLevel::TileGPU,
+     buildTileGPUPass<&createLazyRescale>},
     {"accumulate", "reduce after a loop what the loop sums up", IRLevel::TileGPU, buildTileGPUPass<&createAccumulate>},
     {"infer-layouts", "spread tiles over threads and registers", IRLevel::TileGPU,
      buildTileGPUPass<&createInferLayouts>},
+    {"part-sums", "carry the sums of a loop in parts, one a lane", IRLevel::TileGPU,
+     buildTileGPUPass<&createPartSums>},
     {"rotate", "start transfers ahead of their use", IRLevel::TileGPU, buildTileGPUPass<&createRotate>},
     {"delay-products", "run products under the vector work of the next iteration", IRLevel::TileGPU,
      buildTileGPUPass<&createDelayProducts>},

@@ -2,6 +2,7 @@
 // poison there; a scalar result has none, so that poison in it is an error.
 #include "Combine.h"
 #include "Machine.h"
+#include "tilec/Dialect/Tile/KeptDigits.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -31,11 +32,15 @@ LogicalResult Machine::reduce(tile::ReduceOp op) {
   FailureOr<int64_t> present = presentCount(op, axis(op.getAxis()), op.getFull());
   if (failed(present))
     return failure();
+  std::optional<tile::KeptDigits> kept = tile::KeptDigits::of(op);
+  int64_t parts = kept ? kept->extent() : 1;
   for (int64_t i = 0, n = result->size(); i < n; ++i) {
     Accumulator sum(op.getKind(), input.element);
-    int64_t first = i / inner * inner * extent + i % inner;
+    int64_t first = i / (inner * parts) * inner * extent + i % inner, part = i / inner % parts;
     bool poison = false;
     for (int64_t k = 0; k < *present; ++k) {
+      if (kept && kept->resultOf(k) != part)
+        continue;
       int64_t element = first + k * inner;
       if (predicate) {
         poison |= predicate->isPoison(element);

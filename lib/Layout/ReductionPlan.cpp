@@ -3,6 +3,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cassert>
+
 using namespace tilec;
 
 uint32_t ReductionPlan::numSlots() const {
@@ -52,6 +54,39 @@ static bool planThreads(ReductionPlan &plan, llvm::ArrayRef<Digit> addends, llvm
   return true;
 }
 
+/// Step 1: the registers of each register of the result.
+static void planRegisters(ReductionPlan &plan, const Layout &layout, unsigned dim) {
+  plan.inThread.resize(plan.result.numRegisters());
+  for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg)
+    plan.inThread[layout.sliceRegister(dim, reg)].push_back(reg);
+  for (auto &registers : plan.inThread)
+    llvm::sort(registers,
+               [&](uint32_t a, uint32_t b) { return layout.registerOffset(a)[dim] < layout.registerOffset(b)[dim]; });
+}
+
+Layout tilec::keepThreadDigits(const Layout &layout, unsigned dim) {
+  // The slice has the registers right; its thread digits of `dim` are among the replicated ones.
+  Layout slice = layout.sliceDim(dim);
+  llvm::SmallVector<Layout::DigitList, 4> dims;
+  for (unsigned d = 0; d < slice.rank(); ++d)
+    dims.emplace_back(slice.digits(d));
+  Layout::DigitList kept;
+  for (const Digit &digit : layout.digits(dim))
+    if (digit.owner != Owner::Register)
+      kept.push_back(digit);
+  dims.insert(dims.begin() + dim, kept);
+  std::optional<Layout> result = Layout::get(dims, layout.replicated(), layout.partial());
+  assert(result && "the thread digits moved as they were");
+  return *result;
+}
+
+ReductionPlan tilec::planParts(const Layout &layout, unsigned dim) {
+  ReductionPlan plan;
+  plan.result = keepThreadDigits(layout, dim);
+  planRegisters(plan, layout, dim);
+  return plan;
+}
+
 std::optional<ReductionPlan> tilec::planReduction(const Layout &layout, unsigned dim) {
   ReductionPlan plan;
   plan.result = layout.sliceDim(dim);
@@ -61,13 +96,7 @@ std::optional<ReductionPlan> tilec::planReduction(const Layout &layout, unsigned
       addends.push_back(digit);
   if (!planThreads(plan, addends, layout.replicated()) || (layout.isPartial() && !plan.warps.empty()))
     return std::nullopt;
-
-  plan.inThread.resize(plan.result.numRegisters());
-  for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg)
-    plan.inThread[layout.sliceRegister(dim, reg)].push_back(reg);
-  for (auto &registers : plan.inThread)
-    llvm::sort(registers,
-               [&](uint32_t a, uint32_t b) { return layout.registerOffset(a)[dim] < layout.registerOffset(b)[dim]; });
+  planRegisters(plan, layout, dim);
   return plan;
 }
 

@@ -145,6 +145,7 @@ llvm::ArrayRef<int64_t> Evaluator::shapeOf(const Tensor *tensor) {
   auto known = shapes.find(tensor);
   if (known == shapes.end()) {
     std::vector<int64_t> shape;
+    shape.reserve(tensor->shape.size());
     for (const Expr *extent : tensor->shape)
       shape.push_back(evaluateIndex(extent));
     known = shapes.try_emplace(tensor, std::move(shape)).first;
@@ -254,6 +255,7 @@ Lanes Evaluator::evaluateSubstitute(const Substitute *substitute) {
   return laneByLane(isFloat(substitute->type.element), [&]() -> Scalar {
     FrameChange change(*this);
     std::vector<int64_t> targets;
+    targets.reserve(substitute->substitutions.size());
     for (const auto &[axis, position] : substitute->substitutions)
       targets.push_back(evaluateIndex(position));
     for (auto [entry, target] : llvm::zip(substitute->substitutions, targets)) {

@@ -2,6 +2,7 @@
 #include "tilec/Runner/Benchmark.h"
 
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace tilec::runner;
@@ -129,14 +130,20 @@ static PeakKernel makeMma(StringRef architecture, StringRef kind, const Operands
   std::string &text = result.ptx;
   text = head(architecture, products * ofProduct, operands.accumulator) +
          zeros(products * ofProduct, operands.accumulator);
-  for (unsigned i = 0; i < 6; ++i)
-    text += randomWord(kind) + "  mov.b32 %x" + std::to_string(i) + ", %w;\n";
+  for (unsigned i = 0; i < 6; ++i) {
+    text += randomWord(kind);
+    text += "  mov.b32 %x";
+    text += std::to_string(i);
+    text += ", %w;\n";
+  }
   text += "  mov.u32 %i, 0;\nturn:\n";
   for (unsigned i = 0; i < products; ++i) {
     std::string d = "{" + list("%d", ofProduct * i, ofProduct) + "}";
-    text += "  mma.sync.aligned.m16n8k" + std::to_string(operands.depth) + ".row.col." + operands.accumulator + "." +
-            operands.ptx + "." + operands.ptx + "." + operands.accumulator + " " + d +
-            ", {%x0, %x1, %x2, %x3}, {%x4, %x5}, " + d + ";\n";
+    text +=
+        llvm::formatv("  mma.sync.aligned.m16n8k{0}.row.col.{1}.{2}.{2}.{1} {3}, {{%x0, %x1, %x2, %x3}, {{%x4, %x5}, "
+                      "{3};\n",
+                      operands.depth, operands.accumulator, operands.ptx, d)
+            .str();
   }
   text += "  add.u32 %i, %i, 1;\n  setp.lt.u32 %more, %i, %n;\n  @%more bra turn;\n";
   text += tail(products * ofProduct, operands.accumulator);

@@ -4,6 +4,8 @@
 #include "llvm/Support/Process.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <cmath>
+
 using namespace tilec::runner;
 
 // Short runs show nothing; a terminal is rewritten often, other outputs grow slowly.
@@ -16,7 +18,7 @@ static double secondsBetween(std::chrono::steady_clock::time_point from, std::ch
 }
 
 std::string tilec::runner::durationText(double seconds) {
-  uint64_t whole = static_cast<uint64_t>(seconds + 0.5);
+  auto whole = static_cast<uint64_t>(std::llround(seconds));
   if (whole < 60)
     return std::to_string(whole) + " s";
   if (whole < 3600)

@@ -69,6 +69,7 @@ private:
   std::vector<SizeChoice> forProduct(const KernelFacts &facts);
   std::vector<SizeChoice> forAttention(const KernelFacts &facts);
   static void add(std::vector<SizeChoice> &result, std::optional<SizeChoice> choice);
+  std::optional<HostExpr> numberOfTiles(const KernelFacts &facts, const AxisSizes &chosen) const;
   /// Rounds of tiles over the multiprocessors.
   std::optional<HostExpr> waves(const KernelFacts &facts, const AxisSizes &chosen) const;
   /// Where the host cannot know the cost, the sizes that any tensors get are the only ones.
@@ -98,7 +99,7 @@ private:
 /// Bits of an operand in shared memory.
 static unsigned operandBits(ScalarKind element) { return element == ScalarKind::TF32 ? 32 : getBitWidth(element); }
 
-std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisSizes &chosen) const {
+std::optional<HostExpr> SizeChooser::numberOfTiles(const KernelFacts &facts, const AxisSizes &chosen) const {
   HostExpr tiles = 1;
   for (const Binding &binding : facts.stage->bindings) {
     std::optional<HostExpr> length = host::lengthOf(binding);
@@ -108,7 +109,12 @@ std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisS
       length = host::ceilDiv(std::move(*length), chosen.extentOf(*binding.axis));
     tiles = host::mul(std::move(tiles), std::move(*length));
   }
-  return host::ceilDiv(std::move(tiles), host::multiprocessors());
+  return tiles;
+}
+
+std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisSizes &chosen) const {
+  std::optional<HostExpr> tiles = numberOfTiles(facts, chosen);
+  return tiles ? std::optional(host::ceilDiv(std::move(*tiles), host::multiprocessors())) : std::nullopt;
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,
@@ -141,15 +147,23 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const AttentionTile &tile,
                                               const AxisSizes &chosen) const {
   const ProductFacts &scores = facts.products[0], &values = facts.products[1];
+  bool isCausal = !host::knowsLengthOf(*scores.n);
+  if (isCausal && tile.causalEdge == 0)
+    return std::nullopt;
   int64_t queries = chosen.extentOf(*scores.m), keys = chosen.extentOf(*scores.n);
   int64_t elements = scores.k->extent + values.n->extent;
   int64_t step = productTime(queries * keys * elements, operandBits(scores.element), tile.efficiency);
-  std::optional<HostExpr> length = host::lengthOf(*scores.n), rounds = waves(facts, chosen);
-  if (!length || !rounds)
+  std::optional<HostExpr> length = host::lengthOf(*scores.n), tiles = numberOfTiles(facts, chosen);
+  if (!length || !tiles)
     return unpriced(chosen, tile.general);
-  HostExpr block = host::add(host::mul(host::ceilDiv(std::move(*length), keys), step), tile.edge * perNanosecond);
-  HostExpr cost = host::add(host::mul(std::move(*rounds), std::move(block)), rates.launch * perNanosecond);
-  SizeChoice result{chosen.take(), std::move(cost)};
+  // The first tile under a causal mask has as many keys as queries; half a step is in vain at each end of a row. Tiles
+  // of unequal work are dealt out evenly.
+  HostExpr steps = isCausal ? host::div(host::mul(host::add(std::move(*length), queries + keys), step), 2 * keys)
+                            : host::mul(host::ceilDiv(std::move(*length), keys), step);
+  HostExpr block = host::add(std::move(steps), (isCausal ? tile.causalEdge : tile.edge) * perNanosecond);
+  HostExpr time = isCausal ? host::div(host::mul(std::move(*tiles), std::move(block)), host::multiprocessors())
+                           : host::mul(host::ceilDiv(std::move(*tiles), host::multiprocessors()), std::move(block));
+  SizeChoice result{chosen.take(), host::add(std::move(time), rates.launch * perNanosecond)};
   result.inputs = result.general = tile.general;
   return result;
 }
@@ -199,8 +213,9 @@ std::vector<SizeChoice> SizeChooser::forAttention(const KernelFacts &facts) {
   std::vector<SizeChoice> result;
   for (const AttentionTile *tile = first; tile != rates.attention.end() && tile->head == first->head; ++tile) {
     AxisSizes chosen(sizes);
-    if (!(chosen.want(*scores.m, tile->queries) || !chosen.isFree(*scores.m)) ||
-        !(chosen.want(*scores.n, tile->keys) || !chosen.isFree(*scores.n)))
+    bool suitsRows = chosen.want(*scores.m, tile->queries) || !chosen.isFree(*scores.m);
+    bool suitsColumns = chosen.want(*scores.n, tile->keys) || !chosen.isFree(*scores.n);
+    if (!suitsRows || !suitsColumns)
       continue;
     int64_t queries = chosen.extentOf(*scores.m), keys = chosen.extentOf(*scores.n);
     int64_t elements = queries * scores.k->extent + keys * (scores.k->extent + facts.products[1].n->extent);

@@ -72,4 +72,6 @@ static std::optional<HostExpr> lengthOf(const Expr *lower, const Expr *upper) {
 
 std::optional<HostExpr> host::lengthOf(const Axis &axis) { return ::lengthOf(axis.lower, axis.upper); }
 
+bool host::knowsLengthOf(const Axis &axis) { return toHostExpr(axis.lower) && toHostExpr(axis.upper); }
+
 std::optional<HostExpr> host::lengthOf(const Binding &binding) { return ::lengthOf(binding.lower(), binding.upper()); }

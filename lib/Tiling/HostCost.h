@@ -23,6 +23,9 @@ Expr multiprocessors();
 std::optional<Expr> lengthOf(const sema::Axis &axis);
 std::optional<Expr> lengthOf(const sema::Binding &binding);
 
+/// Whether the host knows the length itself, so that it is the same in all iterations around the axis.
+bool knowsLengthOf(const sema::Axis &axis);
+
 } // namespace tilec::host
 
 #endif // TILEC_TILING_HOSTCOST_H

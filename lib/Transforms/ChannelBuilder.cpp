@@ -53,6 +53,10 @@ std::optional<Transfer> ChannelBuilder::match(Value load, tilegpu::MmaAttr mma, 
   bool is16Bit = element.isBF16() || element.isF16();
   if (wgmma && tmaSpan(*box) != 0 && (is16Bit || contracted == 1)) {
     transfer.engine = "tma";
+  } else if (wgmma && threadSpan(*box) != 0) {
+    transfer.engine = "ldst";
+    transfer.width = 16;
+    span = threadSpan(*box);
   } else if (!wgmma && asyncCopyWidth(*box) >= 4) {
     transfer.engine = "cp_async";
     transfer.width = asyncCopyWidth(*box);
@@ -270,7 +274,8 @@ int64_t ChannelBuilder::wantedSlots(const Channel &channel) const {
     return pinned.getInt();
   tilegpu::ChanOp op = channel.op;
   StringRef engine = op.getEngine();
-  if (engine != "tma")
+  bool runsAhead = engine == "tma" || (engine == "ldst" && op.getWidth() == 16);
+  if (!runsAhead)
     return engine == "cp_async" ? 3 : 2;
   // Small items of a product must be many, for as many bytes to be on their way as a large tile has (192 KiB).
   constexpr int64_t bytesInFlight = 192 * 1024;
@@ -325,10 +330,12 @@ LogicalResult ChannelBuilder::chooseSlots() {
       error << (i ? ", " : "") << channel.op.getName() << " " << slots[i] << " x " << bytes[i] / 1024 << " KiB";
     return error;
   }
-  // One slot more for each ring in turn, as long as it fits.
+  // One slot more for each ring in turn, as long as it fits; small items, which are many, first.
+  SmallVector<unsigned> order = llvm::to_vector(llvm::seq<unsigned>(0, channels.size()));
+  llvm::stable_sort(order, [&](unsigned a, unsigned b) { return bytes[a] < bytes[b]; });
   for (bool grown = true; grown;) {
     grown = false;
-    for (unsigned i = 0; i < channels.size(); ++i) {
+    for (unsigned i : order) {
       if (slots[i] >= wanted[i] || used + bytes[i] > budget)
         continue;
       ++slots[i];

@@ -82,16 +82,24 @@ bool tilec::hasTmaOperand(Value value, bool kMajor) {
   return box && box->kept.size() == 2 && (kMajor || is16Bit(element)) && tmaSpan(*box) != 0;
 }
 
-bool tilec::canUseWgmma(const DotFacts &facts, const Machine &machine) {
+static bool hasThreadOperand(Value value) {
+  std::optional<BoxLoad> box = matchBoxLoad(value);
+  return box && threadSpan(*box) != 0;
+}
+
+bool tilec::canUseWgmma(const DotFacts &facts, const Machine &machine, bool byThreads) {
   int64_t k = tensorCoreK(facts);
   if (!machine.hasWgmma || k == 0 || facts.m % 64 != 0 || facts.n % 8 != 0 || facts.n > 256 || facts.k % k != 0)
     return false;
   // 8-bit integer shapes: n = 8, 24 or a multiple of 16 (PTX ISA, wgmma.mma_async matrix shapes).
   if (facts.lhs.isInteger(8) && facts.n % 16 != 0 && facts.n != 8 && facts.n != 24)
     return false;
-  bool lhs = hasTmaOperand(facts.op().getLhs(), facts.lhsKMajor) ||
+  auto comes = [&](Value value, bool kMajor) {
+    return hasTmaOperand(value, kMajor) || (byThreads && hasThreadOperand(value));
+  };
+  bool lhs = comes(facts.op().getLhs(), facts.lhsKMajor) ||
              (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
-  return lhs && hasTmaOperand(facts.op().getRhs(), facts.rhsKMajor);
+  return lhs && comes(facts.op().getRhs(), facts.rhsKMajor);
 }
 
 std::string tilec::obstacleToWgmma(const DotFacts &facts) {

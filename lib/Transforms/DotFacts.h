@@ -39,7 +39,8 @@ int64_t tensorCoreK(const DotFacts &facts);
 /// Whether wgmma can take an operand straight from a TMA ring.
 bool hasTmaOperand(mlir::Value value, bool kMajor);
 
-bool canUseWgmma(const DotFacts &facts, const Machine &machine);
+/// `byThreads`: operands that TMA cannot bring may be copied by the threads of a producer.
+bool canUseWgmma(const DotFacts &facts, const Machine &machine, bool byThreads);
 
 /// Why canUseWgmma is false on a machine with wgmma, for a message: "its rows (100) are not a multiple of 64".
 std::string obstacleToWgmma(const DotFacts &facts);

@@ -55,6 +55,14 @@ int64_t tilec::rowAlignment(tile::ViewOp view) {
   return alignment;
 }
 
+// The widest span that divides rows.
+static int64_t spanOf(int64_t rowBytes) {
+  for (int64_t span : {128, 64, 32})
+    if (rowBytes % span == 0)
+      return span;
+  return 0;
+}
+
 int64_t tilec::tmaSpan(const BoxLoad &box) {
   tile::LoadOp load = box.load;
   return load.getAnnotations().get("no_tma") ? 0 : swizzleSpan(box);
@@ -67,11 +75,16 @@ int64_t tilec::swizzleSpan(const BoxLoad &box) {
   if (box.kept.back() != rank - 1 || rowAlignment(box.viewOp()) < tilegpu::tensorAlignment ||
       llvm::any_of(box.box, [](int64_t n) { return n > tilegpu::maxBoxExtent; }))
     return 0;
-  int64_t rowBytes = box.box.back() * bits / 8;
-  for (int64_t span : {128, 64, 32})
-    if (rowBytes % span == 0)
-      return span;
-  return 0;
+  return spanOf(box.box.back() * bits / 8);
+}
+
+int64_t tilec::threadSpan(const BoxLoad &box) {
+  tile::LoadOp load = box.load;
+  if (elementBits(box) != 16 || box.kept.size() != 2 || box.viewOp().getAccess() != tile::Access::in ||
+      box.kept.back() + 1 != static_cast<int64_t>(box.box.size()) || rowAlignment(box.viewOp()) == 0 ||
+      load.getAnnotations().get("no_tma") || load.getAnnotations().get("evict"))
+    return 0;
+  return spanOf(box.box.back() * 2);
 }
 
 int64_t tilec::asyncCopyWidth(const BoxLoad &box) {

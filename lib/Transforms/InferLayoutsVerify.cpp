@@ -1,5 +1,7 @@
 // verifyLayouts: equal encodings between operations and operands except at conversions.
 #include "InferLayoutsRules.h"
+#include "tilec/Dialect/Tile/KeptDigits.h"
+#include "tilec/Layout/ReductionPlan.h"
 #include "tilec/Transforms/VerifyLayouts.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -48,9 +50,13 @@ static LogicalResult require(Operation *op, Value value, const Layout &layout) {
   return op->emitError("has a tile ") << value.getType() << " whose layout should be " << layout.str();
 }
 
+static Layout reducedLayout(tile::ReduceOp reduce, const Layout &own) {
+  return reduce->hasAttr(tile::keptName) ? keepThreadDigits(own, reduce.getDim()) : own.sliceDim(reduce.getDim());
+}
+
 static LogicalResult verifyResults(Operation *op, const Layout &own) {
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return isTile(reduce.getResult()) ? require(op, reduce.getResult(), own.sliceDim(reduce.getDim())) : success();
+    return isTile(reduce.getResult()) ? require(op, reduce.getResult(), reducedLayout(reduce, own)) : success();
   if (isElementwise(op))
     for (Value result : op->getResults())
       if (failed(require(op, result, own)))

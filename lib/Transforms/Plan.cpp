@@ -101,12 +101,24 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     return warps;
   }
 
-  // The consumer groups of products that wgmma computes, all of them; none if it cannot.
+  // The consumer groups of products that wgmma computes, all of them; none if it cannot. Threads copy operands of one
+  // product, where they have the registers for it.
   static std::optional<int64_t> groupsForWgmma(tile::KernelOp kernel, const Machine &machine, ArrayRef<DotFacts> dots,
                                                int64_t pinnedWarps) {
-    if (dots.empty() || kernel.getAnnotations().get("no_tma") || pinnedWarps % 4 != 0 ||
-        !llvm::all_of(dots, [&](const DotFacts &dot) { return canUseWgmma(dot, machine); }))
+    if (dots.empty() || kernel.getAnnotations().get("no_tma") || pinnedWarps % 4 != 0)
       return std::nullopt;
+    auto canUse = [&](bool byThreads) {
+      return llvm::all_of(dots, [&](const DotFacts &dot) { return canUseWgmma(dot, machine, byThreads); });
+    };
+    if (canUse(/*byThreads=*/false))
+      return groupsOf(kernel, dots, pinnedWarps);
+    if (dots.size() > 1 || !canUse(/*byThreads=*/true))
+      return std::nullopt;
+    std::optional<int64_t> groups = groupsOf(kernel, dots, pinnedWarps);
+    return groups && fitsLaunchRegisters(kernel, dots, *groups) ? groups : std::nullopt;
+  }
+
+  static std::optional<int64_t> groupsOf(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t pinnedWarps) {
     int64_t groups = pinnedWarps ? pinnedWarps / 4 : chooseGroups(dots);
     if (dots.front().m % (64 * groups) == 0 && canSplit(kernel, dots))
       return groups;

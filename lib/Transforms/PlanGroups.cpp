@@ -13,7 +13,7 @@ using namespace tilec;
 static constexpr int64_t registersOfStores = 56;
 
 // Registers of a producer that keeps the numbers of its tile, and of one that has a single tile.
-static constexpr int64_t runningProducer = 40, singleProducer = 24;
+static constexpr int64_t runningProducer = 40, leastRunningProducer = 32, singleProducer = 24;
 
 // Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
 static constexpr int64_t besideAccumulators = 26;
@@ -137,6 +137,10 @@ static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int
   return peak;
 }
 
+bool tilec::fitsLaunchRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
+  return peakRegisters(kernel, dots, groups) + registersOfStores <= launchRegisters(groups);
+}
+
 // A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
 // producer warp rounds up to a group. Where a thread's accumulators and registersBesideTiles other values exceed that,
 // a whole producer group gives its registers to the consumers (`setmaxnreg`).
@@ -157,6 +161,8 @@ LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, A
   bool spare = consumerBeside(runningProducer) >= peak + (isChain ? 40 : 16);
   int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;
   int64_t consumer = consumerBeside(producer);
+  // What rounding leaves is the producer's.
+  producer = std::max(producer, (groups + 1) * launch - groups * consumer);
   Builder builder(kernel.getContext());
   plan.set("producer_registers", builder.getI64IntegerAttr(producer));
   plan.set("consumer_registers", builder.getI64IntegerAttr(consumer));
@@ -171,5 +177,5 @@ int64_t tilec::registersOfConsumers(const NamedAttrList &plan, int64_t groups, I
 
 bool tilec::canRunOn(const NamedAttrList &plan, ArrayRef<DotFacts> dots) {
   auto producer = dyn_cast_or_null<IntegerAttr>(plan.get("producer_registers"));
-  return dots.size() == 1 || !producer || producer.getInt() >= runningProducer;
+  return dots.size() == 1 || !producer || producer.getInt() >= leastRunningProducer;
 }

@@ -34,6 +34,10 @@ llvm::LogicalResult planRegisters(mlir::NamedAttrList &plan, tile::KernelOp kern
 /// What a thread of a consumer group has for tiles and the rest, after planRegisters.
 int64_t registersOfConsumers(const mlir::NamedAttrList &plan, int64_t groups, mlir::IntegerAttr pinned, bool staged);
 
+/// Whether consumers that store their accumulators themselves fit into the registers of the launch, so that a producer
+/// keeps its share.
+bool fitsLaunchRegisters(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots, int64_t groups);
+
 /// Whether the producer has the registers to go on from tile to tile, after planRegisters.
 bool canRunOn(const mlir::NamedAttrList &plan, llvm::ArrayRef<DotFacts> dots);
 

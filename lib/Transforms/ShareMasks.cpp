@@ -1,4 +1,5 @@
 // share-masks: a softmax over a ragged axis masks its scores once instead of each of their uses.
+#include "FloatRanges.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -16,12 +17,13 @@ using namespace tilec;
 namespace {
 
 // m = max(..., max of x over the axis) and weights exp(x - m), which are summed over the axis or set to 0 where it is
-// absent. With x = -inf at absent positions the maximum is the same and the weights there are 0 by themselves: m is at
-// least x, and where m is infinite or NaN in the wrong way the weights of present positions, of which every tile has
-// one, make the row's results NaN already.
+// absent; or with c * max(x) and exp(c * x - m) for a positive number c. With x = -inf at absent positions the maximum
+// is the same and the weights there are 0 by themselves: m is at least x, and where m is infinite or NaN in the wrong
+// way the weights of present positions, of which every tile has one, make the row's results NaN already.
 class MaskedScores {
 public:
-  explicit MaskedScores(tile::ReduceOp maximum) : maximum(maximum), scores(maximum.getInput()) {}
+  MaskedScores(tile::ReduceOp maximum, const FloatRanges &ranges)
+      : maximum(maximum), scores(maximum.getInput()), ranges(ranges) {}
 
   bool match() {
     auto type = cast<RankedTensorType>(scores.getType());
@@ -29,13 +31,13 @@ public:
     if (maximum.getKind() != tile::CombineKind::maxf || maximum.getFull() || maximum.getPredicate() || !axis ||
         axis.getFull() || type.getRank() != 2)
       return false;
-    for (Operation *user : scores.getUsers()) {
-      auto difference = dyn_cast<arith::SubFOp>(user);
-      if (user == maximum)
+    matchFactor();
+    for (OpOperand &use : scores.getUses()) {
+      if (use.getOwner() == maximum)
         continue;
-      if (!difference || difference.getLhs() != scores || !isAtLeastMaximum(difference.getRhs()))
+      if (factor ? !collectScaled(use.getOwner()) : !collectDifference(use.getOwner(), scores))
         return false;
-      differences.push_back(difference);
+      operands.push_back(&use);
     }
     return !differences.empty() && llvm::all_of(differences, [&](arith::SubFOp d) { return collectWeights(d); }) &&
            !sums.empty();
@@ -64,8 +66,8 @@ public:
     Value wholeEnd = arith::AddIOp::create(builder, loc, axis.getStart(), extent);
     auto whole = tile::AxisOp::create(builder, loc, axis.getType(), axis.getName(), axis.getStart(), wholeEnd,
                                       /*full=*/true);
-    for (arith::SubFOp difference : differences)
-      difference.getLhsMutable().assign(masked);
+    for (OpOperand *operand : operands)
+      operand->set(masked);
     maximum.getInputMutable().assign(masked);
     sums.push_back(maximum);
     for (tile::ReduceOp reduce : sums) {
@@ -77,6 +79,41 @@ public:
   }
 
 private:
+  // The number by which nothing but the maximum is multiplied.
+  void matchFactor() {
+    peak = maximum.getResult();
+    auto product = peak.hasOneUse() ? dyn_cast<arith::MulFOp>(*peak.user_begin()) : arith::MulFOp();
+    Value number = product && product.getLhs() == peak ? uniformNumber(product.getRhs()) : Value();
+    std::optional<FloatRange> range = number ? ranges.of(number) : std::nullopt;
+    if (!range || !range->isPositive())
+      return;
+    factor = number;
+    peak = product;
+  }
+
+  bool isFactor(Value tile) {
+    Value number = uniformNumber(tile);
+    APFloat a(0.0), b(0.0);
+    return number == factor || (number && matchPattern(number, m_ConstantFloat(&a)) &&
+                                matchPattern(factor, m_ConstantFloat(&b)) && a.bitwiseIsEqual(b));
+  }
+
+  // The product of scores and factor, of which only differences are made.
+  bool collectScaled(Operation *user) {
+    auto product = dyn_cast<arith::MulFOp>(user);
+    return product && product.getLhs() == scores && isFactor(product.getRhs()) &&
+           llvm::all_of(product->getUsers(),
+                        [&](Operation *next) { return collectDifference(next, product.getResult()); });
+  }
+
+  bool collectDifference(Operation *user, Value minuend) {
+    auto difference = dyn_cast<arith::SubFOp>(user);
+    if (!difference || difference.getLhs() != minuend || !isAtLeastMaximum(difference.getRhs()))
+      return false;
+    differences.push_back(difference);
+    return true;
+  }
+
   // A broadcast of the maximum or of a maximum with it.
   bool isAtLeastMaximum(Value value) {
     auto broadcast = value.getDefiningOp<tile::BroadcastOp>();
@@ -84,8 +121,7 @@ private:
       return false;
     Value row = broadcast.getInput();
     auto larger = row.getDefiningOp<arith::MaximumFOp>();
-    return row == maximum.getResult() ||
-           (larger && llvm::is_contained(larger->getOperands(), Value(maximum.getResult())));
+    return row == peak || (larger && llvm::is_contained(larger->getOperands(), peak));
   }
 
   // Weights that are summed over the axis. False if anything else sees them at absent positions.
@@ -131,7 +167,12 @@ private:
 
   tile::ReduceOp maximum;
   Value scores;
+  const FloatRanges &ranges;
   tile::AxisOp axis;
+  // The maximum as scores are compared with it, and the positive number in it and them, if there is one.
+  Value peak, factor;
+  // What takes the masked scores.
+  SmallVector<OpOperand *> operands;
   SmallVector<arith::SubFOp> differences;
   SmallVector<tile::ReduceOp> sums;
   SmallVector<arith::SelectOp> selected;
@@ -141,8 +182,9 @@ struct ShareMasksPass : tilec::impl::ShareMasksBase<ShareMasksPass> {
   void runOnOperation() override {
     SmallVector<tile::ReduceOp> reductions;
     getOperation().walk([&](tile::ReduceOp reduce) { reductions.push_back(reduce); });
+    FloatRanges ranges(getOperation());
     for (tile::ReduceOp reduce : reductions)
-      if (MaskedScores scores(reduce); scores.match())
+      if (MaskedScores scores(reduce, ranges); scores.match())
         scores.rewrite();
   }
 };

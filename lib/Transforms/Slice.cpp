@@ -197,11 +197,13 @@ private:
 struct SlicePass : tilec::impl::SliceBase<SlicePass> {
   void runOnOperation() override {
     tilegpu::KernelOp kernel = getOperation();
-    bool hasTma = false;
-    kernel.walk([&](tilegpu::ChanOp chan) { hasTma |= chan.getEngine() == "tma"; });
-    if (!hasTma && kernel.getGroups() > 1)
+    // Rings that wgmma reads have a producer of their own, a thread for TMA and a group for copies by threads.
+    bool hasTma = false, hasCopies = false;
+    kernel.walk([&](tilegpu::ChanOp chan) { (chan.getEngine() == "tma" ? hasTma : hasCopies) = true; });
+    bool hasProducer = hasTma || (hasCopies && usesWgmma(kernel));
+    if (!hasProducer && kernel.getGroups() > 1)
       return replicate(kernel);
-    if (!hasTma)
+    if (!hasProducer)
       return;
     Block &body = kernel.getBody().front();
     auto producerOwns = [](Operation *op) { return isProducerOp(op); };
@@ -229,11 +231,19 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     emitProcess(builder, kernel, consumer, old,
                 {"consumer", static_cast<int64_t>(kernel.getWarps()), static_cast<int64_t>(kernel.getGroups()),
                  registers("consumer_registers"), false});
-    emitProcess(builder, kernel, producer, old, {"producer", given ? 4 : 1, 1, given, true});
+    emitProcess(builder, kernel, producer, old, {"producer", given || hasCopies ? 4 : 1, 1, given, !hasCopies});
     for (Operation *op : llvm::reverse(old)) {
       op->dropAllUses();
       op->erase();
     }
+  }
+
+  static bool usesWgmma(tilegpu::KernelOp kernel) {
+    return kernel
+        .walk([](tilegpu::MmaOp mma) {
+          return mma.getMma().getKind() == "wgmma" ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
   }
 
   // Groups that run side by side without a producer: one process, replicated.

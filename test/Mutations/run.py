@@ -33,9 +33,9 @@ ATTENTION = [dict({"B": 1, "H": 2, "HK": 1}, **run) for run in (
     {"S": 130, "T": 779}, {"S": 420, "T": 430}, {"S": 3, "T": 0}, {"S": 300, "T": 128},
     {"S": 260, "T": 203, "low": True})]
 HIDDEN = {"B": 1, "H": 2, "HK": 1, "S": 130, "T": 203, "hidden": True}
-# Six and ten tiles of queries on the interpreter's four multiprocessors: a last round of blocks that is not full, backwards
-# and forwards.
-ROUNDS = [{"B": 1, "H": h, "HK": 1, "S": 130, "T": 40} for h in (3, 5)]
+# Six and ten tiles of 128 queries, and of 256, on the interpreter's four multiprocessors: a last round of blocks that is not
+# full, backwards and forwards.
+ROUNDS = [{"B": 1, "H": h, "HK": 1, "S": s, "T": 40} for h in (3, 5) for s in (130, 260)]
 # Products in flight: no, one, two and four tiles of keys.
 IN_FLIGHT = [{"B": 1, "H": 1, "HK": 1, "S": s, "T": t} for s, t in ((2, 0), (150, 256), (400, 410), (300, 128))] + \
     [dict(HIDDEN, H=1)] + ROUNDS

@@ -19,12 +19,14 @@ struct RawOptions {
 } // namespace
 
 // CLI11's own message for it prints the largest double.
-static const CLI::Validator positive(
-    [](std::string &text) {
-      int64_t value;
-      return StringRef(text).getAsInteger(10, value) || value <= 0 ? "`" + text + "` is no positive number" : "";
-    },
-    "");
+static CLI::Validator positive() {
+  return CLI::Validator(
+      [](std::string &text) {
+        int64_t value;
+        return StringRef(text).getAsInteger(10, value) || value <= 0 ? "`" + text + "` is no positive number" : "";
+      },
+      "");
+}
 
 static void addRunOptions(CLI::App &app, TileRunOptions &options, RawOptions &raw) {
   const char *group = "Kernel and arguments";
@@ -98,13 +100,13 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
   app.add_option("--seed", options.seed, "Seed of random contents and of the order of warps")
       ->type_name("N")
       ->group(group);
-  app.add_option("--seeds", options.seeds, "Run with this many seeds")->type_name("N")->check(positive)->group(group);
+  app.add_option("--seeds", options.seeds, "Run with this many seeds")->type_name("N")->check(positive())->group(group);
   app.add_option("--schedule", raw.schedule, "When asynchronous work completes")
       ->check(CLI::IsMember({"late", "early", "random"}))
       ->group(group);
   app.add_option("--sms", options.sms, "Multiprocessors of the simulated device")
       ->type_name("N")
-      ->check(positive)
+      ->check(positive())
       ->group(group);
   app.add_flag("--report", options.report, "Print the simulator's counts by source line")->group(group);
   app.add_option("--report-json", options.reportFile, "Write the counts by source line and by PTX line as JSON")
@@ -121,7 +123,7 @@ static void addDeviceOptions(CLI::App &app, TileRunOptions &options, RawOptions 
   app.add_flag("--bench", options.bench, "Measure the time on a GPU")->group(group);
   app.add_option("--repetitions", options.repetitions, "Launches measured by --bench")
       ->type_name("N")
-      ->check(positive)
+      ->check(positive())
       ->group(group);
 }
 

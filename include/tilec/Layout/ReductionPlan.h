@@ -40,6 +40,13 @@ struct ReductionPlan {
 /// does not contain: none is returned then, nor for a partial layout whose dimension has warp digits (finish it first).
 std::optional<ReductionPlan> planReduction(const Layout &layout, unsigned dim);
 
+/// The layout after reducing only the registers along `dim`, which stays as a dimension of its thread digits: one
+/// position for each combination of them.
+Layout keepThreadDigits(const Layout &layout, unsigned dim);
+
+/// Step 1 of a reduction along `dim`, whose result has the layout keepThreadDigits.
+ReductionPlan planParts(const Layout &layout, unsigned dim);
+
 /// Finishes the partial digits of a layout; `inThread` is the identity. None where a group, cluster or
 /// grid digit is partial.
 std::optional<ReductionPlan> planFinish(const Layout &layout);

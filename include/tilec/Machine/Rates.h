@@ -30,8 +30,11 @@ struct AttentionTile {
   int64_t keys;
   /// Of the Tensor Core's peak for both products, in thousandths.
   int64_t efficiency;
-  /// What a block costs beside its steps, in nanoseconds.
+  /// What a block costs beside its steps, in nanoseconds; and where the number of steps grows with the queries, as
+  /// under a causal mask: with the masked steps, and those that some of the groups need not have taken. 0: slower than
+  /// others there.
   int64_t edge;
+  int64_t causalEdge;
   /// Whether unaligned tensors get these sizes; one for each head size.
   bool general = false;
 };

@@ -35,6 +35,10 @@ int64_t tmaSpan(const BoxLoad &box);
 /// The same, whatever engine brings it.
 int64_t swizzleSpan(const BoxLoad &box);
 
+/// The swizzle span with which the threads of a producer can bring the box in vectors of 16 bytes, wherever its rows
+/// begin: elements of 16 bits that are neighbours in memory, two dimensions, no `@no_tma`. 0 if they cannot.
+int64_t threadSpan(const BoxLoad &box);
+
 /// The largest power of two that divides the byte offsets of all rows of a view: its base and all strides but the last,
 /// which is 1; 0 if it is not.
 int64_t rowAlignment(tile::ViewOp view);

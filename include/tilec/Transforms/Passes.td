@@ -17,6 +17,15 @@ def Simplify : Tilec_Pass<"simplify", "::tilec::tile::KernelOp"> {
   }];
 }
 
+def SinkFactors : Tilec_Pass<"sink-factors", "::tilec::tile::KernelOp"> {
+  let summary = "take maxima before products with positive numbers";
+  let description = [{
+    `max(c * x)` becomes `c * max(x)` where c is known to be positive and finite and nothing else needs the products
+    but sums, with which they contract; likewise minima, quotients and masks of infinities. Variants that are not the
+    last resort get conditions on float parameters that make c so, where a loop computes the maximum of a product.
+  }];
+}
+
 def Plan : Tilec_Pass<"plan", "::tilec::tile::KernelOp"> {
   let summary = "choose threads, instructions, consumer groups and rings";
   let description = [{
@@ -62,6 +71,15 @@ def Rotate : Tilec_Pass<"rotate", "::tilec::tilegpu::KernelOp"> {
   let description = [{
     The block starts the transfers of an iteration `slots - 1` iterations before their use: the first ones before the
     loop, the others in it under a bound. Rings that a producer process fills stay as they are, it runs ahead by itself.
+  }];
+}
+
+def PartSums : Tilec_Pass<"part-sums", "::tilec::tilegpu::KernelOp"> {
+  let summary = "carry the sums of a loop in parts, one a lane or warp";
+  let description = [{
+    `total = total * r + sum(tile)` in a loop, where the sum runs over lanes or warps: each thread keeps what its own
+    registers add up to, and the parts are added once after the loop. Factors are those of a running softmax, which are
+    at most 1. Within the licence to reassociate sums.
   }];
 }
 
@@ -115,6 +133,15 @@ def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::Kerne
   let description = [{
     Sets `offset` and `barriers` of channels, `offset` of buffers, `tilegpu.scratch` of operations that exchange values
     through shared memory, and the kernel's `shared_bytes`. More than a block has is an error that lists the buffers.
+  }];
+}
+
+def LazyRescale : Tilec_Pass<"lazy-rescale", "::tilec::tilegpu::KernelOp"> {
+  let summary = "rescale the sums of a running softmax seldom";
+  let description = [{
+    A loop over (m, x1, .., xn) with m' = max(m, e) and xi' = xi * exp2(m - m') + fi keeps its m until a maximum lies more
+    than 8 above it, in powers of two; xi are then multiplied only in warps in which a row has moved. Where what follows
+    depends on m itself the loop stays as it is. The language's licence for running softmaxes.
   }];
 }
 

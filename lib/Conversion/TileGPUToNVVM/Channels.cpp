@@ -281,6 +281,9 @@ void Endpoint::commit(tilegpu::CommitOp op) {
     ptx.arriveAfterCopies(full);
     return;
   case Engine::LdSt:
+    // Boxes whose rows happen to be aligned come by cp.async.
+    ptx.commitCopyGroup();
+    ptx.waitCopyGroup(0);
     if (channel.readByWgmma)
       ptx.fenceProxyAsync();
     if (!channel.hasFullBarrier())

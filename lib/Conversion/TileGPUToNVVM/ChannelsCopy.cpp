@@ -1,9 +1,7 @@
 // Fills by the threads of a group: cp.async, or loads and stores. Elements outside the view become 0.
-#include "Channels.h"
 #include "GuardedAccess.h"
-#include "MmaShared.h"
+#include "ThreadFill.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -12,81 +10,17 @@
 using namespace mlir;
 using namespace tilec;
 
-namespace {
-
-// Accesses that a thread has in flight in a loop; up to twice as many without one.
-constexpr int64_t unrolled = 8;
+// Accesses that a thread has in flight in a loop; up to twice as many without one. A shifted vector takes eight
+// registers until it is put together; a producer has nothing else in its registers.
+static constexpr int64_t unrolled = 8, unrolledShifted = 2, unrolledByProducer = 8;
 
 // Bytes that neighbouring threads should read together: two sectors of 32.
-constexpr int64_t coalescedBytes = 64;
+static constexpr int64_t coalescedBytes = 64;
 
-// The threads form a grid of `lanes` vectors by `rowsAtOnce` rows, which moves over the tile in equal steps: what a
-// thread needs for one access differs from the one before by constants, not by arithmetic of its own.
-class ThreadFill {
-public:
-  ThreadFill(Lowering &lowering, tilegpu::FillOp op, Value target, Engine engine)
-      : lowering(lowering), op(op), builder(lowering.builder), loc(lowering.loc()), ptx(builder, loc), engine(engine),
-        view(lowering.view(op.getView())), buffer(filledBuffer(op)), tile(lowering.sharedTileOf(buffer)),
-        target(target) {}
-
-  LogicalResult run();
-
-private:
-  // Coordinates of a dimension that lie inside the view, relative to the box: first <= c < limit, i32.
-  struct Interval {
-    Value first, limit;
-  };
-
-  LogicalResult chooseWidth();
-  void chooseGrid();
-  void prepareBounds();
-  Interval insideOf(unsigned dim, int64_t extent);
-  Value clamped(Value index, int64_t limit);
-  Value isInside(Value coordinate, const Interval &interval);
-  Value countInside(Value column);
-  void moveRows(Value round, Value pointer, int64_t rounds);
-  void moveVector(Value row, Value column, Value inside, Value count, Value source, Value address);
-  Value rowInside(Value row);
-  Value rowOffset(Value row);
-  Value localCoordinate(unsigned number, Value row);
-  Value moved(Value pointer, Value elementsFurther);
-  Value load(Value source, Value count);
-  /// With one leading dimension, or none, all steps along the rows are equal.
-  bool equalSteps() { return op.getKept().size() <= 2; }
-  Value constant(int64_t value) { return lowering.constant32(value); }
-
-  Lowering &lowering;
-  tilegpu::FillOp op;
-  OpBuilder &builder;
-  Location loc;
-  Ptx ptx;
-  Engine engine;
-  const LoweredView &view;
-  tilegpu::SmemType buffer;
-  SharedTile tile;
-  Value target;
-  /// Of `@evict`; null without it.
-  Value policy;
-  /// Bytes and elements of one access.
-  int64_t width = 0, elements = 0;
-  int64_t vectorsPerRow = 0;
-  /// The grid of threads, and its steps along the rows and columns.
-  int64_t lanes = 1, rowsAtOnce = 1, rounds = 1, columnBlocks = 1;
-  /// The thread's place in the grid: row and element column, i32.
-  Value firstRow, firstColumn;
-  /// Of the leading dimensions of the tile, and of the last.
-  SmallVector<Interval, 2> rowIntervals;
-  Interval columns;
-  /// Elements of the thread's vectors that lie inside the view, by column block.
-  SmallVector<Value> counts;
-  /// Stores that wait until the loads before them are under way: value and address, and where they belong to the tile.
-  struct Store {
-    Value value, address, condition;
-  };
-  SmallVector<Store, unrolled> stores;
-};
-
-} // namespace
+ThreadFill::ThreadFill(Lowering &lowering, tilegpu::FillOp op, Value target, Engine engine)
+    : lowering(lowering), op(op), builder(lowering.builder), loc(lowering.loc()), ptx(builder, loc), engine(engine),
+      view(lowering.view(op.getView())), buffer(filledBuffer(op)), tile(lowering.sharedTileOf(buffer)), target(target),
+      mode(engine == Engine::CpAsync ? Mode::Async : Mode::Elements) {}
 
 LogicalResult ThreadFill::chooseWidth() {
   auto chan = op.getChan().getDefiningOp<tilegpu::ChanOp>();
@@ -95,6 +29,10 @@ LogicalResult ThreadFill::chooseWidth() {
     return op.emitOpError("has an element type that is not copied element by element: ") << type;
   int64_t bytes = tilegpu::elementBytes(type);
   width = engine == Engine::CpAsync ? static_cast<int64_t>(chan.getWidth()) : bytes;
+  if (canShift(bytes)) {
+    shifted.emplace(lowering, view, bytes);
+    width = ShiftedLoad::bytes;
+  }
   while (width > 4 && (tile.rowBytes() % width || tile.pitch() % width))
     width /= 2;
   bool possible = engine != Engine::CpAsync || width == 4 || width == 8 || width == 16;
@@ -148,8 +86,13 @@ void ThreadFill::prepareBounds() {
   columns = insideOf(last, op.getBox()[last]);
   if (outside)
     columns.limit = arith::SelectOp::create(builder, loc, outside, columns.first, columns.limit);
-  for (int64_t block = 0; block < columnBlocks; ++block)
-    counts.push_back(countInside(lowering.addConstant(firstColumn, block * lanes * elements)));
+  for (int64_t block = 0; block < columnBlocks; ++block) {
+    Value column = lowering.addConstant(firstColumn, block * lanes * elements);
+    counts.push_back(countInside(column));
+    if (shifted)
+      whole.push_back(arith::AndIOp::create(builder, loc, isInside(column, columns),
+                                            isInside(lowering.addConstant(column, elements - 1), columns)));
+  }
 }
 
 // first <= coordinate < limit in one comparison, for limit >= first.
@@ -219,11 +162,8 @@ Value ThreadFill::load(Value source, Value count) {
   return branch.getResult(0);
 }
 
-// `inside`: whether the row is, null for always.
-void ThreadFill::moveVector(Value row, Value column, Value inside, Value count, Value source, Value address) {
-  if (inside)
-    count = arith::SelectOp::create(builder, loc, inside, count, constant(0));
-  // Places of the grid beyond the tile, whose shared memory is not the tile's.
+// False at places of the grid beyond the tile, whose shared memory is not the tile's; null where there are none.
+Value ThreadFill::isInTile(Value row, Value column) {
   Value exists;
   auto require = [&](Value coordinate, int64_t extent) {
     Value below = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, coordinate, constant(extent));
@@ -233,7 +173,18 @@ void ThreadFill::moveVector(Value row, Value column, Value inside, Value count, 
     require(row, tile.rows);
   if (vectorsPerRow % lanes)
     require(column, vectorsPerRow * elements);
-  if (engine != Engine::CpAsync) {
+  return exists;
+}
+
+// `inside`: whether the row is, null for always.
+void ThreadFill::moveVector(Value row, Value inside, int64_t block, Value source, Value address) {
+  Value exists = isInTile(row, lowering.addConstant(firstColumn, block * lanes * elements));
+  if (mode == Mode::Shifted)
+    return moveShifted(inside, block, exists, source, address);
+  Value count = counts[block];
+  if (inside)
+    count = arith::SelectOp::create(builder, loc, inside, count, constant(0));
+  if (mode == Mode::Elements) {
     if (exists)
       count = arith::SelectOp::create(builder, loc, exists, count, constant(0));
     stores.push_back({load(source, count), address, exists});
@@ -265,10 +216,22 @@ void ThreadFill::moveRows(Value round, Value pointer, int64_t count) {
     for (int64_t block = 0; block < columnBlocks; ++block) {
       int64_t distance = block * lanes * elements;
       Value source = block ? moved(rowPointer, lowering.mulConstant(view.strides.back(), distance)) : rowPointer;
-      moveVector(row, lowering.addConstant(firstColumn, distance), inside, counts[block], source,
-                 access.at(i * rowsAtOnce, distance));
+      moveVector(row, inside, block, source, access.at(i * rowsAtOnce, distance));
     }
   }
+  if (mode != Mode::Shifted)
+    return emitStores();
+  finishShifted();
+  auto branch = scf::IfOp::create(builder, loc, allFit, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitStores();
+  builder.setInsertionPointToStart(branch.elseBlock());
+  moveElements(start, pointer, count);
+  allFit = nullptr;
+}
+
+void ThreadFill::emitStores() {
   for (const Store &store : stores) {
     auto emit = [&] { LLVM::StoreOp::create(builder, loc, store.value, ptx.sharedPointer(store.address)); };
     if (store.condition)
@@ -285,32 +248,40 @@ LogicalResult ThreadFill::run() {
   policy = evictionPolicy(lowering, op.getEvictAttr());
   chooseGrid();
   prepareBounds();
-  Value offset = builder.createOrFold<arith::MulIOp>(loc, lowering.toIndex(firstColumn), view.strides.back());
+  offset = builder.createOrFold<arith::MulIOp>(loc, lowering.toIndex(firstColumn), view.strides.back());
   for (auto [start, stride] : llvm::zip(op.getStarts(), view.strides))
     offset = lowering.add(offset, builder.createOrFold<arith::MulIOp>(loc, lowering.scalar(start), stride));
-  auto fill = [&] {
-    if (rounds * columnBlocks <= 2 * unrolled)
-      return moveRows(constant(0),
-                      moved(view.pointer, equalSteps() ? lowering.add(offset, rowOffset(firstRow)) : offset), rounds);
-    int64_t together = std::max<int64_t>(1, unrolled / columnBlocks);
-    while (rounds % together)
-      --together;
-    auto loop = scf::ForOp::create(builder, loc, constant(0), constant(rounds), constant(together));
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value round = loop.getInductionVar(), place = offset;
-    if (equalSteps())
-      place = lowering.add(place, rowOffset(lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce))));
-    moveRows(round, moved(view.pointer, place), together);
-  };
   int64_t busy = lanes * rowsAtOnce;
   if (busy == lowering.groupThreads) {
-    fill();
+    fillByMode();
     return success();
   }
   Value works = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.threadInGroup, constant(busy));
-  lowering.emitIf(works, fill);
+  lowering.emitIf(works, [&] { fillByMode(); });
   return success();
+}
+
+void ThreadFill::fillAs(Mode chosen) {
+  mode = chosen;
+  fill();
+}
+
+void ThreadFill::fill() {
+  int64_t shiftedInFlight = lowering.inProcess ? unrolledByProducer : unrolledShifted;
+  int64_t inFlight = mode == Mode::Shifted ? shiftedInFlight : unrolled;
+  if (rounds * columnBlocks <= 2 * inFlight)
+    return moveRows(constant(0), moved(view.pointer, equalSteps() ? lowering.add(offset, rowOffset(firstRow)) : offset),
+                    rounds);
+  int64_t together = std::max<int64_t>(1, inFlight / columnBlocks);
+  while (rounds % together)
+    --together;
+  auto loop = scf::ForOp::create(builder, loc, constant(0), constant(rounds), constant(together));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value round = loop.getInductionVar(), place = offset;
+  if (equalSteps())
+    place = lowering.add(place, rowOffset(lowering.add(firstRow, lowering.mulConstant(round, rowsAtOnce))));
+  moveRows(round, moved(view.pointer, place), together);
 }
 
 LogicalResult tilec::emitThreadFill(Lowering &lowering, tilegpu::FillOp op, Value target, Engine engine) {

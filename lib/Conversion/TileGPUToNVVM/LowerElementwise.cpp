@@ -1,12 +1,14 @@
 // Constants and element-wise operations: one scalar operation for each register. A run of them is computed some
 // registers at a time, so that what lies between its operands and its results is never alive as a whole tile.
 #include "LoadEmitter.h"
+#include "LowerRescale.h"
 #include "ReductionEmitter.h"
 #include "Rematerialize.h"
 #include "ScalarOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Dialect/TileGPU/Scratch.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -227,12 +229,15 @@ LogicalResult ElementwiseRun::lower() {
 }
 
 LogicalResult Lowering::lowerElementwise(Operation *op) {
+  if (isUsualRescale(op))
+    return lowerRescale(*this, cast<arith::MulFOp>(op));
   ElementwiseRun run(*this);
   return failure(failed(run.add(op)) || failed(run.lower()));
 }
 
 bool Lowering::isElementwiseTile(Operation &op) {
-  return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1 && isTile(op.getResult(0));
+  return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1 && isTile(op.getResult(0)) &&
+         !isUsualRescale(&op);
 }
 
 // What costs no instruction, or is one of a scalar: it may come before the run that it does not need.
@@ -272,7 +277,7 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
   // A reduction of what the run computes takes it before the whole tile is alive.
   if (next != first->getBlock()->end())
     if (auto reduce = dyn_cast<tile::ReduceOp>(*next); reduce && run.holds(reduce.getInput())) {
-      std::optional<ReductionPlan> plan = planReduction(layoutOf(reduce.getInput()), reduce.getDim());
+      std::optional<ReductionPlan> plan = tilegpu::planOf(reduce);
       if (plan && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
         location = reduce.getLoc();
         run.addReduction(reduce, *plan);

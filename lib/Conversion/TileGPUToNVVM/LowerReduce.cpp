@@ -199,7 +199,7 @@ int64_t ReductionEmitter::elementOfRegister(uint32_t reg) {
 }
 
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
-  std::optional<ReductionPlan> plan = planReduction(layoutOf(op.getInput()), op.getDim());
+  std::optional<ReductionPlan> plan = tilegpu::planOf(op);
   if (!plan)
     return op.emitError("E0431: this reduction has no plan for its layout");
   set(op.getResult(), ReductionEmitter(*this, op, *plan).run());

@@ -1,4 +1,5 @@
 // Verifiers, folders and range inference of the tile operations.
+#include "tilec/Dialect/Tile/KeptDigits.h"
 #include "tilec/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Interfaces/Utils/InferIntRangeCommon.h"
@@ -187,9 +188,16 @@ LogicalResult ReduceOp::verify() {
   if (dim < 0 || dim >= type.getRank() || type.getDimSize(dim) != getAxis().getType().getExtent())
     return emitOpError("reduces a dimension of the axis's extent");
   SmallVector<int64_t> expected(type.getShape());
-  expected.erase(expected.begin() + dim);
+  if ((*this)->hasAttr(keptName)) {
+    std::optional<KeptDigits> kept = KeptDigits::of(*this);
+    if (!kept || !kept->fits(type.getDimSize(dim)))
+      return emitOpError("keeps digits of its dimension, each a stride and a radix, from the innermost outwards");
+    expected[dim] = kept->extent();
+  } else {
+    expected.erase(expected.begin() + dim);
+  }
   if (shapeOf(getType()) != ArrayRef<int64_t>(expected) || getElementTypeOrSelf(getType()) != type.getElementType())
-    return emitOpError("gives the input without its reduced dimension");
+    return emitOpError("gives the input without its reduced dimension, or with the digits kept of it");
   if (getPredicate() && shapeOf(getPredicate().getType()) != type.getShape())
     return emitOpError("has a predicate of the input's shape");
   return verifyKind(*this, getKind(), type.getElementType());

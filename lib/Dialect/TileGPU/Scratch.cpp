@@ -1,12 +1,21 @@
 // Scratch of layout conversions and of reductions across warps.
 #include "tilec/Dialect/TileGPU/Scratch.h"
 
+#include "tilec/Dialect/Tile/KeptDigits.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Layout/ConversionPlan.h"
-#include "tilec/Layout/ReductionPlan.h"
 
 using namespace mlir;
 using namespace tilec;
+
+std::optional<ReductionPlan> tilegpu::planOf(tile::ReduceOp reduce) {
+  LayoutAttr layout = layoutOf(reduce.getInput().getType());
+  if (!layout)
+    return std::nullopt;
+  if (reduce->hasAttr(tile::keptName))
+    return planParts(layout.getLayout(), reduce.getDim());
+  return planReduction(layout.getLayout(), reduce.getDim());
+}
 
 int64_t tilegpu::scratchBytes(Operation *op) {
   if (auto convert = dyn_cast<ConvertOp>(op)) {
@@ -20,10 +29,7 @@ int64_t tilegpu::scratchBytes(Operation *op) {
   }
   if (auto reduce = dyn_cast<tile::ReduceOp>(op)) {
     auto type = cast<RankedTensorType>(reduce.getInput().getType());
-    LayoutAttr layout = layoutOf(type);
-    if (!layout)
-      return 0;
-    std::optional<ReductionPlan> plan = planReduction(layout.getLayout(), reduce.getDim());
+    std::optional<ReductionPlan> plan = planOf(reduce);
     if (!plan || plan->warps.empty())
       return 0;
     return plan->scratchElements() * elementBytes(type.getElementType());

@@ -59,6 +59,8 @@ tile.kernel @gemm__fast attributes {kernel = "gemm", arguments = [], when = [["e
     // CHECK: tile.reduce maxf %{{.*}} over %[[AM]] dim 0 {full} : tensor<8xf32>, <8> -> f32
     %g = tile.reduce maxf %e over %m dim 0 {full} : tensor<8xf32>, !tile.axis<8> -> f32
     %p = arith.cmpf olt, %d, %d : tensor<8x8xf32>
+    // CHECK: tile.reduce add %{{.*}} over %[[AM]] dim 1 {tile.kept = array<i64: 2, 4>} : tensor<8x8xf32>, <8> -> tensor<8x4xf32>
+    %kept = tile.reduce add %d over %m dim 1 {tile.kept = array<i64: 2, 4>} : tensor<8x8xf32>, !tile.axis<8> -> tensor<8x4xf32>
     // CHECK: tile.reduce add %{{.*}} where %{{.*}} : tensor<8x8xi1> over %[[AM]] dim 1 : tensor<8x8xf32>, <8> -> tensor<8xf32>
     %h = tile.reduce add %d where %p : tensor<8x8xi1> over %m dim 1 : tensor<8x8xf32>, !tile.axis<8> -> tensor<8xf32>
     // CHECK: tile.broadcast %{{.*}} dims [0] : tensor<8xf32> -> tensor<8x8xf32>

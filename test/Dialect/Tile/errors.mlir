@@ -237,6 +237,22 @@ func.func @reduce_result(%a: tensor<8x16xf32>, %k: !tile.axis<16>) {
 
 // -----
 
+func.func @reduce_kept(%a: tensor<8x16xf32>, %k: !tile.axis<16>) {
+  // expected-error @+1 {{keeps digits of its dimension, each a stride and a radix, from the innermost outwards}}
+  %0 = tile.reduce add %a over %k dim 1 {tile.kept = array<i64: 4, 2, 2, 2>} : tensor<8x16xf32>, !tile.axis<16> -> tensor<8x4xf32>
+  return
+}
+
+// -----
+
+func.func @reduce_kept_result(%a: tensor<8x16xf32>, %k: !tile.axis<16>) {
+  // expected-error @+1 {{gives the input without its reduced dimension, or with the digits kept of it}}
+  %0 = tile.reduce add %a over %k dim 1 {tile.kept = array<i64: 2, 4>} : tensor<8x16xf32>, !tile.axis<16> -> tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @reduce_predicate(%a: tensor<8x16xf32>, %p: tensor<16xi1>, %k: !tile.axis<16>) {
   // expected-error @+1 {{has a predicate of the input's shape}}
   %0 = tile.reduce add %a where %p : tensor<16xi1> over %k dim 1 : tensor<8x16xf32>, !tile.axis<16> -> tensor<8xf32>

@@ -97,6 +97,14 @@ static void check(const Layout &layout, llvm::ArrayRef<int64_t> shape, unsigned 
   ASSERT_TRUE(finish);
   EXPECT_EQ(finish->result, plan->result);
   expectSums(finish->result, combineThreads(*finish, combineInThread(*finish, inThread)));
+
+  // So do parts kept as a dimension.
+  ReductionPlan parts = planParts(layout, dim);
+  EXPECT_EQ(parts.result, keepThreadDigits(layout, dim));
+  EXPECT_EQ(parts.result.sliceDim(dim), plan->result);
+  auto whole = planReduction(parts.result, dim);
+  ASSERT_TRUE(whole);
+  expectSums(whole->result, combineThreads(*whole, combineInThread(*whole, combineInThread(parts, input))));
 }
 
 TEST(Reduction, RowsOfAnAccumulator) {
@@ -108,6 +116,7 @@ TEST(Reduction, RowsOfAnAccumulator) {
   EXPECT_EQ(rows->inThread.size(), 2u);
   EXPECT_EQ(rows->inThread[0].size(), 20u);
   EXPECT_EQ(rows->inThread[1][1], 3u);
+  EXPECT_EQ(keepThreadDigits(accumulator, 1).str(), "[[l1:8, r0:2, w0:4], [l0:4]]");
   auto columns = planReduction(accumulator, 0);
   EXPECT_EQ(columns->laneMasks, (llvm::SmallVector<uint32_t, 5>{4, 8, 16}));
   EXPECT_EQ(columns->numSlots(), 4u);

@@ -3,6 +3,8 @@
 #define TILEC_DIALECT_TILEGPU_SCRATCH_H
 
 #include "mlir/IR/Operation.h"
+#include "tilec/Dialect/Tile/TileDialect.h"
+#include "tilec/Layout/ReductionPlan.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace tilec::tilegpu {
@@ -22,6 +24,9 @@ constexpr int64_t scratchBesideStaging = 2 * 1024;
 /// other, so that nobody has to wait before it is written (unit).
 constexpr llvm::StringLiteral scratchName = "tilegpu.scratch", scratchStrideName = "tilegpu.scratch_stride",
                               singleUseName = "tilegpu.single_use";
+
+/// How a reduction of a tile with a layout runs; none if the layout has no plan.
+std::optional<ReductionPlan> planOf(tile::ReduceOp reduce);
 
 /// Bytes of scratch that a `convert` or `tile.reduce` with layouts takes for one group; 0 for everything else. The
 /// scratch starts at a multiple of 16.

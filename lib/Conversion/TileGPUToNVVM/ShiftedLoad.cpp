@@ -1,0 +1,103 @@
+// Loads of 16 bytes at any multiple of an element: selects move whole words, funnel shifts the rest.
+#include "ShiftedLoad.h"
+#include "GuardedAccess.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tilec;
+
+static Value constant64(OpBuilder &builder, Location loc, int64_t value) {
+  return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
+}
+
+ShiftedLoad::ShiftedLoad(Lowering &lowering, const LoweredView &view, int64_t elementBytes)
+    : lowering(lowering), builder(lowering.builder), loc(lowering.loc()), elementBytes(elementBytes) {
+  first = addressOf(view.pointer);
+  Value last = lowering.constantIndex(0);
+  for (auto [size, stride] : llvm::zip(view.sizes, view.strides)) {
+    Value steps = builder.createOrFold<arith::SubIOp>(loc, size, lowering.constantIndex(1));
+    last = lowering.add(last, builder.createOrFold<arith::MulIOp>(loc, steps, stride));
+  }
+  Value length = builder.createOrFold<arith::MulIOp>(loc, last, lowering.constantIndex(elementBytes));
+  length = builder.createOrFold<arith::AddIOp>(loc, length, lowering.constantIndex(elementBytes - 2 * bytes + 1));
+  length = builder.createOrFold<arith::MaxSIOp>(loc, length, lowering.constantIndex(0));
+  limit = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), length);
+}
+
+Value ShiftedLoad::addressOf(Value pointer) {
+  return LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), pointer);
+}
+
+Value ShiftedLoad::pointerTo(Value address) {
+  return LLVM::IntToPtrOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext(), 1), address);
+}
+
+// The aligned vector in or before which an address lies.
+static Value alignedDown(OpBuilder &builder, Location loc, Value address) {
+  return arith::AndIOp::create(builder, loc, address, constant64(builder, loc, -ShiftedLoad::bytes));
+}
+
+Value ShiftedLoad::isInside(Value pointer) {
+  Value start = alignedDown(builder, loc, addressOf(pointer));
+  Value distance = arith::SubIOp::create(builder, loc, start, first);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, limit);
+}
+
+SmallVector<Value, 4> ShiftedLoad::wordsAt(Value pointer, int64_t offset, Value condition) {
+  VectorAccess access;
+  access.pointer = access.base = pointer;
+  access.offsetBytes = offset;
+  access.condition = condition;
+  Value vector = guardedLoad(lowering, VectorType::get(4, builder.getI32Type()), access, Value(), /*readOnly=*/true);
+  SmallVector<Value, 4> words;
+  for (int i = 0; i < 4; ++i)
+    words.push_back(LLVM::ExtractElementOp::create(builder, loc, vector, lowering.constant32(i)));
+  return words;
+}
+
+// i32: bytes from the first vector to the address.
+Value ShiftedLoad::shiftOf(const Pending &pending) {
+  Value low = arith::TruncIOp::create(builder, loc, builder.getI32Type(), pending.address);
+  return arith::AndIOp::create(builder, loc, low, lowering.constant32(bytes - 1));
+}
+
+Value ShiftedLoad::isSet(Value shift, int64_t bits) {
+  Value part = arith::AndIOp::create(builder, loc, shift, lowering.constant32(bits));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, part, lowering.constant32(0));
+}
+
+ShiftedLoad::Pending ShiftedLoad::begin(Value pointer, Value condition) {
+  Pending pending{addressOf(pointer), condition, {}};
+  pending.words.append(wordsAt(pointerTo(alignedDown(builder, loc, pending.address)), 0, condition));
+  return pending;
+}
+
+// An aligned vector needs no second one.
+void ShiftedLoad::loadSecond(Pending &pending) {
+  Value start = pointerTo(alignedDown(builder, loc, pending.address));
+  Value both = arith::AndIOp::create(builder, loc, pending.condition, isSet(shiftOf(pending), bytes - 1));
+  pending.words.append(wordsAt(start, bytes, both));
+}
+
+Value ShiftedLoad::finish(Pending &pending) {
+  Value shift = shiftOf(pending);
+  SmallVector<Value, 8> &words = pending.words;
+  for (int64_t distance : {2, 1}) {
+    Value moves = isSet(shift, 4 * distance);
+    for (int64_t i = 0; i + distance < static_cast<int64_t>(words.size()); ++i)
+      words[i] = arith::SelectOp::create(builder, loc, moves, words[i + distance], words[i]);
+    words.resize(words.size() - distance);
+  }
+  if (elementBytes < 4) {
+    Value bits = arith::MulIOp::create(builder, loc, arith::AndIOp::create(builder, loc, shift, lowering.constant32(3)),
+                                       lowering.constant32(8));
+    for (int i = 0; i < 4; ++i)
+      words[i] = LLVM::FshrOp::create(builder, loc, words[i + 1], words[i], bits);
+  }
+  Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(4, builder.getI32Type()));
+  for (int i = 0; i < 4; ++i)
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, words[i], lowering.constant32(i));
+  return vector;
+}

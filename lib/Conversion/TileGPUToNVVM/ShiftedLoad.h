@@ -1,0 +1,50 @@
+// Loads of 16 bytes at addresses that are multiples of the element's size only.
+#ifndef TILEC_LIB_CONVERSION_TILEGPUTONVVM_SHIFTEDLOAD_H
+#define TILEC_LIB_CONVERSION_TILEGPUTONVVM_SHIFTEDLOAD_H
+
+#include "Lowering.h"
+
+namespace tilec {
+
+/// The two aligned vectors around an address are loaded and shifted together. Nothing outside the tensor's memory is
+/// read, so that the first and the last vectors of a tensor need another way.
+///
+/// Several loads go together in three steps: the first vectors of all, the second vectors of all, the results.
+class ShiftedLoad {
+public:
+  static constexpr int64_t bytes = 16;
+
+  /// A view that nothing writes while the kernel runs, whose elements have 1, 2 or 4 bytes.
+  ShiftedLoad(Lowering &lowering, const LoweredView &view, int64_t elementBytes);
+
+  /// i1: whether both vectors around the address (`!llvm.ptr<1>`) lie inside.
+  mlir::Value isInside(mlir::Value pointer);
+
+  struct Pending {
+    mlir::Value address, condition;
+    llvm::SmallVector<mlir::Value, 8> words;
+  };
+  /// Loads the first vector where `condition` (i1) holds, which implies isInside.
+  Pending begin(mlir::Value pointer, mlir::Value condition);
+  void loadSecond(Pending &pending);
+  /// vector<4xi32>: the bytes at the address, zeros where the condition does not hold.
+  mlir::Value finish(Pending &pending);
+
+private:
+  mlir::Value addressOf(mlir::Value pointer);
+  mlir::Value pointerTo(mlir::Value address);
+  mlir::Value shiftOf(const Pending &pending);
+  mlir::Value isSet(mlir::Value shift, int64_t bits);
+  llvm::SmallVector<mlir::Value, 4> wordsAt(mlir::Value pointer, int64_t offset, mlir::Value condition);
+
+  Lowering &lowering;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  int64_t elementBytes;
+  /// i64: the address of the tensor, and below how many bytes from there a pair of vectors may begin.
+  mlir::Value first, limit;
+};
+
+} // namespace tilec
+
+#endif // TILEC_LIB_CONVERSION_TILEGPUTONVVM_SHIFTEDLOAD_H
