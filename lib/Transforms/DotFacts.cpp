@@ -97,8 +97,7 @@ bool tilec::canUseWgmma(const DotFacts &facts, const Machine &machine, bool byTh
   auto comes = [&](Value value, bool kMajor) {
     return hasTmaOperand(value, kMajor) || (byThreads && hasThreadOperand(value));
   };
-  bool lhs = comes(facts.op().getLhs(), facts.lhsKMajor) ||
-             (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
+  bool lhs = comes(facts.op().getLhs(), facts.lhsKMajor) || (is16Bit(facts.lhs) && facts.lhsKMajor && facts.lhsFromDot);
   return lhs && comes(facts.op().getRhs(), facts.rhsKMajor);
 }
 

@@ -16,12 +16,11 @@ namespace tilec {
 using namespace mlir;
 using namespace tilec;
 
-// A weight may become 2^8: far from the ends of f32, f16 and the 8-bit floats.
+// A weight may become 2^8: far from the ends of f32 and bf16.
 static constexpr double slack = 8;
 
-// It pays where rescaling is a large part of a loop's work, or where many groups share the issue slots: D = 256 with
-// two groups gains 7 to 9 %, D = 128 with three 4 to 6 %, D = 64 with four 2 %; D = 128 with two groups and 128 keys an
-// iteration gains nothing and loses 2 % under a causal mask (H200, 30 November 2026).
+// It pays where rescaling is a large part of a loop's work, or where many groups share the issue slots (measurements:
+// docs/decisions/lazy-rescaling.md).
 static bool pays(const RunningSoftmax &softmax, tilegpu::KernelOp kernel) {
   int64_t rescaled = 0;
   for (arith::MulFOp product : softmax.rescales)
@@ -50,7 +49,8 @@ static void rewrite(scf::ForOp loop, const RunningSoftmax &softmax) {
   builder.setInsertionPointAfter(maximum);
   Location loc = maximum.getLoc();
   Value limit = arith::AddFOp::create(builder, loc, top, slackOf(softmax, before));
-  Value isFar = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGT, found, limit);
+  // Unordered: NaN moves the point, which is NaN then.
+  Value isFar = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::UGT, found, limit);
   Value next = arith::SelectOp::create(builder, loc, isFar, maximum, top);
   maximum.getResult().replaceAllUsesExcept(next, next.getDefiningOp());
   for (arith::MulFOp product : softmax.rescales)

@@ -45,7 +45,9 @@ static bool isAtLeast(Value value, Value a) {
 
 // exp(a - b) with b >= a: from 0 to 1, or NaN. No part of a sum is spoilt by it: 0 times infinity cannot be.
 static bool isRunningRescale(Value factor) {
-  Operation *exponential = strip(factor).getDefiningOp();
+  while (auto broadcast = factor.getDefiningOp<tile::BroadcastOp>())
+    factor = broadcast.getInput();
+  Operation *exponential = factor.getDefiningOp();
   if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exponential))
     return false;
   auto difference = strip(exponential->getOperand(0)).getDefiningOp<arith::SubFOp>();

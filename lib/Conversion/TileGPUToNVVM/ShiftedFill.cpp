@@ -92,7 +92,7 @@ void ThreadFill::fillByMode() {
   fillAs(Mode::Shifted);
 }
 
-// i1: whether all rows of the box begin at multiples of a vector.
+// i1: whether all rows of the box, and the tensor's first column, begin at multiples of a vector.
 Value ThreadFill::isAligned() {
   Type i64 = builder.getI64Type();
   int64_t bytes = width / elements;
@@ -109,5 +109,8 @@ Value ThreadFill::isAligned() {
     bits = arith::OrIOp::create(builder, loc, bits, inBytes(view.strides[dim]));
   Value low = arith::AndIOp::create(builder, loc, arith::TruncIOp::create(builder, loc, builder.getI32Type(), bits),
                                     constant(ShiftedLoad::bytes - 1));
+  // Where the tensor begins within a vector of the box, as it may left of a shifted subscript, no vector is whole.
+  low = arith::OrIOp::create(builder, loc, low,
+                             arith::AndIOp::create(builder, loc, columns.first, constant(elements - 1)));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low, constant(0));
 }

@@ -15,14 +15,21 @@ static Value constant64(OpBuilder &builder, Location loc, int64_t value) {
 ShiftedLoad::ShiftedLoad(Lowering &lowering, const LoweredView &view, int64_t elementBytes)
     : lowering(lowering), builder(lowering.builder), loc(lowering.loc()), elementBytes(elementBytes) {
   first = addressOf(view.pointer);
-  Value last = lowering.constantIndex(0);
-  for (auto [size, stride] : llvm::zip(view.sizes, view.strides)) {
+  Value last = lowering.constantIndex(0), dense = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  for (auto [d, size, stride] : llvm::enumerate(view.sizes, view.strides)) {
     Value steps = builder.createOrFold<arith::SubIOp>(loc, size, lowering.constantIndex(1));
     last = lowering.add(last, builder.createOrFold<arith::MulIOp>(loc, steps, stride));
+    if (d + 1 == view.sizes.size())
+      continue;
+    // Between rows that do not follow each other lies memory of others.
+    Value row = builder.createOrFold<arith::MulIOp>(loc, view.sizes[d + 1], view.strides[d + 1]);
+    Value follows = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, stride, row);
+    dense = arith::AndIOp::create(builder, loc, dense, follows);
   }
   Value length = builder.createOrFold<arith::MulIOp>(loc, last, lowering.constantIndex(elementBytes));
   length = builder.createOrFold<arith::AddIOp>(loc, length, lowering.constantIndex(elementBytes - 2 * bytes + 1));
   length = builder.createOrFold<arith::MaxSIOp>(loc, length, lowering.constantIndex(0));
+  length = arith::SelectOp::create(builder, loc, dense, length, lowering.constantIndex(0));
   limit = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), length);
 }
 

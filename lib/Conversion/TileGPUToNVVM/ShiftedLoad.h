@@ -17,7 +17,8 @@ public:
   /// A view that nothing writes while the kernel runs, whose elements have 1, 2 or 4 bytes.
   ShiftedLoad(Lowering &lowering, const LoweredView &view, int64_t elementBytes);
 
-  /// i1: whether both vectors around the address (`!llvm.ptr<1>`) lie inside.
+  /// i1: whether both vectors around the address (`!llvm.ptr<1>`) lie inside; never where rows do not follow each
+  /// other.
   mlir::Value isInside(mlir::Value pointer);
 
   struct Pending {
