@@ -10,6 +10,12 @@
 using namespace mlir;
 using namespace tilec;
 
+Value tilec::behindBroadcasts(Value value) {
+  while (auto broadcast = value.getDefiningOp<tile::BroadcastOp>())
+    value = broadcast.getInput();
+  return value;
+}
+
 Value tilec::uniformNumber(Value tile) {
   if (auto broadcast = tile.getDefiningOp<tile::BroadcastOp>())
     return isa<ShapedType>(broadcast.getInput().getType()) ? Value() : Value(broadcast.getInput());

@@ -16,6 +16,9 @@ struct FloatRange {
   bool isNegative() const { return high.isNegative() && high.isNonZero() && low.isFinite(); }
 };
 
+/// What a value repeats along new dimensions; the value itself if it is no broadcast.
+mlir::Value behindBroadcasts(mlir::Value value);
+
 /// The scalar that a tile repeats, or a splat constant itself; null for another tile.
 mlir::Value uniformNumber(mlir::Value tile);
 

@@ -1,5 +1,6 @@
 // part-sums: loops that scale and add up sums over lanes carry what each lane has and add the lanes once, behind the
 // loop.
+#include "FloatRanges.h"
 #include "InferLayoutsRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -22,11 +23,10 @@ using namespace tilec;
 static Value strip(Value value) {
   while (true) {
     APFloat factor(0.0f);
-    if (auto broadcast = value.getDefiningOp<tile::BroadcastOp>())
-      value = broadcast.getInput();
-    else if (auto product = value.getDefiningOp<arith::MulFOp>();
-             product && matchPattern(product.getRhs(), m_ConstantFloat(&factor)) && factor.isFiniteNonZero() &&
-             !factor.isNegative())
+    value = behindBroadcasts(value);
+    if (auto product = value.getDefiningOp<arith::MulFOp>(); product &&
+                                                             matchPattern(product.getRhs(), m_ConstantFloat(&factor)) &&
+                                                             factor.isFiniteNonZero() && !factor.isNegative())
       value = product.getLhs();
     else
       return value;
@@ -45,9 +45,7 @@ static bool isAtLeast(Value value, Value a) {
 
 // exp(a - b) with b >= a: from 0 to 1, or NaN. No part of a sum is spoilt by it: 0 times infinity cannot be.
 static bool isRunningRescale(Value factor) {
-  while (auto broadcast = factor.getDefiningOp<tile::BroadcastOp>())
-    factor = broadcast.getInput();
-  Operation *exponential = factor.getDefiningOp();
+  Operation *exponential = behindBroadcasts(factor).getDefiningOp();
   if (!isa_and_nonnull<math::ExpOp, math::Exp2Op>(exponential))
     return false;
   auto difference = strip(exponential->getOperand(0)).getDefiningOp<arith::SubFOp>();

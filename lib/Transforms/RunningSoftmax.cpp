@@ -1,5 +1,6 @@
 // Loops that keep sums of exponentials relative to a running maximum: what operations do with weights.
 #include "RunningSoftmax.h"
+#include "FloatRanges.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -12,23 +13,16 @@ using namespace tilec;
 
 // The constant that all elements of a value are.
 static std::optional<double> constantOf(Value value) {
-  while (auto broadcast = value.getDefiningOp<tile::BroadcastOp>())
-    value = broadcast.getInput();
-  FloatAttr scalar;
-  DenseFPElementsAttr elements;
-  if (matchPattern(value, m_Constant(&scalar)))
-    return scalar.getValueAsDouble();
-  if (matchPattern(value, m_Constant(&elements)) && elements.isSplat())
-    return elements.getSplatValue<APFloat>().convertToDouble();
-  return std::nullopt;
+  APFloat constant(0.0);
+  return matchPattern(behindBroadcasts(value), m_ConstantFloat(&constant)) ? std::optional(constant.convertToDouble())
+                                                                           : std::nullopt;
 }
 
 static bool isZero(Value value) { return constantOf(value) == 0.0; }
 
 // The scalar of which a value is a broadcast, or the scalar itself; null if it is neither.
 static Value scalarOf(Value value) {
-  while (auto broadcast = value.getDefiningOp<tile::BroadcastOp>())
-    value = broadcast.getInput();
+  value = behindBroadcasts(value);
   return isa<RankedTensorType>(value.getType()) ? Value() : value;
 }
 

@@ -221,7 +221,6 @@ void ThreadFill::moveRows(Value round, Value pointer, int64_t count) {
   }
   if (mode != Mode::Shifted)
     return emitStores();
-  finishShifted();
   auto branch = scf::IfOp::create(builder, loc, allFit, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());

@@ -21,22 +21,12 @@ void ThreadFill::moveShifted(Value inside, int64_t block, Value exists, Value so
   Value fits = arith::AndIOp::create(builder, loc, whole[block], shifted->isInside(source));
   if (inside)
     fits = arith::AndIOp::create(builder, loc, fits, inside);
-  pending.push_back(shifted->begin(source, fits));
-  stores.push_back({Value(), address, exists});
+  stores.push_back({shifted->load(source, fits), address, exists});
   if (exists) {
     Value beyond = arith::XOrIOp::create(builder, loc, exists, arith::ConstantIntOp::create(builder, loc, 1, 1));
     fits = arith::OrIOp::create(builder, loc, fits, beyond);
   }
   allFit = allFit ? arith::AndIOp::create(builder, loc, allFit, fits).getResult() : fits;
-}
-
-// The loads of a batch, whose first vectors are on their way.
-void ThreadFill::finishShifted() {
-  for (ShiftedLoad::Pending &load : pending)
-    shifted->loadSecond(load);
-  for (auto [store, load] : llvm::zip_equal(stores, pending))
-    store.value = shifted->finish(load);
-  pending.clear();
 }
 
 // `count` steps of the grid from row `start`, all elements one by one: at the ends of rows and of the tensor.

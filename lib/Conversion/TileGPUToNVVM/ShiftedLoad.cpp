@@ -64,33 +64,19 @@ SmallVector<Value, 4> ShiftedLoad::wordsAt(Value pointer, int64_t offset, Value 
   return words;
 }
 
-// i32: bytes from the first vector to the address.
-Value ShiftedLoad::shiftOf(const Pending &pending) {
-  Value low = arith::TruncIOp::create(builder, loc, builder.getI32Type(), pending.address);
-  return arith::AndIOp::create(builder, loc, low, lowering.constant32(bytes - 1));
-}
-
 Value ShiftedLoad::isSet(Value shift, int64_t bits) {
   Value part = arith::AndIOp::create(builder, loc, shift, lowering.constant32(bits));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, part, lowering.constant32(0));
 }
 
-ShiftedLoad::Pending ShiftedLoad::begin(Value pointer, Value condition) {
-  Pending pending{addressOf(pointer), condition, {}};
-  pending.words.append(wordsAt(pointerTo(alignedDown(builder, loc, pending.address)), 0, condition));
-  return pending;
-}
-
-// An aligned vector needs no second one.
-void ShiftedLoad::loadSecond(Pending &pending) {
-  Value start = pointerTo(alignedDown(builder, loc, pending.address));
-  Value both = arith::AndIOp::create(builder, loc, pending.condition, isSet(shiftOf(pending), bytes - 1));
-  pending.words.append(wordsAt(start, bytes, both));
-}
-
-Value ShiftedLoad::finish(Pending &pending) {
-  Value shift = shiftOf(pending);
-  SmallVector<Value, 8> &words = pending.words;
+Value ShiftedLoad::load(Value pointer, Value condition) {
+  Value address = addressOf(pointer), start = pointerTo(alignedDown(builder, loc, address));
+  // Bytes from the first vector to the address; an aligned one needs no second vector.
+  Value shift =
+      arith::AndIOp::create(builder, loc, arith::TruncIOp::create(builder, loc, builder.getI32Type(), address),
+                            lowering.constant32(bytes - 1));
+  SmallVector<Value, 8> words(wordsAt(start, 0, condition));
+  words.append(wordsAt(start, bytes, arith::AndIOp::create(builder, loc, condition, isSet(shift, bytes - 1))));
   for (int64_t distance : {2, 1}) {
     Value moves = isSet(shift, 4 * distance);
     for (int64_t i = 0; i + distance < static_cast<int64_t>(words.size()); ++i)

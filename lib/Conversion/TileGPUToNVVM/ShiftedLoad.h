@@ -8,8 +8,6 @@ namespace tilec {
 
 /// The two aligned vectors around an address are loaded and shifted together. Nothing outside the tensor's memory is
 /// read, so that the first and the last vectors of a tensor need another way.
-///
-/// Several loads go together in three steps: the first vectors of all, the second vectors of all, the results.
 class ShiftedLoad {
 public:
   static constexpr int64_t bytes = 16;
@@ -21,20 +19,12 @@ public:
   /// other.
   mlir::Value isInside(mlir::Value pointer);
 
-  struct Pending {
-    mlir::Value address, condition;
-    llvm::SmallVector<mlir::Value, 8> words;
-  };
-  /// Loads the first vector where `condition` (i1) holds, which implies isInside.
-  Pending begin(mlir::Value pointer, mlir::Value condition);
-  void loadSecond(Pending &pending);
-  /// vector<4xi32>: the bytes at the address, zeros where the condition does not hold.
-  mlir::Value finish(Pending &pending);
+  /// vector<4xi32>: the bytes at the address where `condition` (i1) holds, which implies isInside; zeros elsewhere.
+  mlir::Value load(mlir::Value pointer, mlir::Value condition);
 
 private:
   mlir::Value addressOf(mlir::Value pointer);
   mlir::Value pointerTo(mlir::Value address);
-  mlir::Value shiftOf(const Pending &pending);
   mlir::Value isSet(mlir::Value shift, int64_t bits);
   llvm::SmallVector<mlir::Value, 4> wordsAt(mlir::Value pointer, int64_t offset, mlir::Value condition);
 

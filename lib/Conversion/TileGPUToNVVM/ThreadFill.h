@@ -48,7 +48,6 @@ private:
   void fillAs(Mode chosen);
   mlir::Value isAligned();
   void moveShifted(mlir::Value inside, int64_t block, mlir::Value exists, mlir::Value source, mlir::Value address);
-  void finishShifted();
   void moveElements(mlir::Value start, mlir::Value pointer, int64_t count);
   mlir::Value isInTile(mlir::Value row, mlir::Value column);
   void copyElements(mlir::Value column, mlir::Value inside, mlir::Value source, mlir::Value address);
@@ -90,7 +89,6 @@ private:
     mlir::Value value, address, condition;
   };
   llvm::SmallVector<Store, 8> stores;
-  llvm::SmallVector<ShiftedLoad::Pending, 0> pending;
   /// i1: whether all shifted vectors before these stores are inside.
   mlir::Value allFit;
 };
