@@ -13,7 +13,7 @@ using namespace tilec;
 static constexpr int64_t registersOfStores = 56;
 
 // Registers of a producer that keeps the numbers of its tile, and of one that has a single tile.
-static constexpr int64_t runningProducer = 40, leastRunningProducer = 32, singleProducer = 24;
+static constexpr int64_t runningProducer = 56, leastRunningProducer = 32, singleProducer = 24;
 
 // Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
 static constexpr int64_t besideAccumulators = 26;
@@ -156,9 +156,11 @@ LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, A
     return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launch - producer) / groups / 8 * 8);
   };
   // A producer runs on from tile to tile where consumers can spare the registers. Vector work between products takes
-  // all that there is, unless that is plenty.
+  // all that there is, unless that is plenty, or what rounding leaves lets the producer run on anyway.
   bool isChain = dots.size() > 1;
-  bool spare = consumerBeside(runningProducer) >= peak + (isChain ? 40 : 16);
+  int64_t left = (groups + 1) * launch - groups * consumerBeside(singleProducer);
+  int64_t slack = !isChain ? 16 : left < leastRunningProducer ? 36 : 0;
+  bool spare = consumerBeside(runningProducer) >= peak + slack;
   int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;
   int64_t consumer = consumerBeside(producer);
   // What rounding leaves is the producer's.

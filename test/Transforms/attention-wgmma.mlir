@@ -6,7 +6,7 @@
 // CHECK-DAG: tilegpu.chan "Q" "tma" {{.*}}[128, 128]{{.*}}, 2>
 // CHECK-DAG: tilegpu.chan "K" "tma"
 // CHECK-DAG: tilegpu.chan "V" "tma"
-// CHECK: tilegpu.process "consumer" warps(4) replicas(2) registers(232)
+// CHECK: tilegpu.process "consumer" warps(4) replicas(2) registers(224)
 // CHECK: scf.for
 // CHECK: scf.for {{.*}} -> (tensor<64xf32>, tensor<64xf32>, tensor<64x128xf32>)
 // CHECK: tilegpu.mma {{.*}} -> tensor<64x128xf32>
@@ -15,7 +15,7 @@
 // CHECK: %[[P:.*]] = arith.truncf %[[KEPT]] : tensor<64x128xf32> to tensor<64x128xbf16>
 // CHECK: tilegpu.zero_tail
 // CHECK: tilegpu.mma %[[P]], {{.*}}trans_b
-// CHECK: tilegpu.process "producer" warps(4) replicas(1) registers(40)
+// CHECK: tilegpu.process "producer" warps(4) replicas(1) registers(56)
 // CHECK-NOT: tensor<
 tile.kernel @attention attributes {kernel = "attention", arguments = []} {
   %qp = tile.arg "Q" {align = 16 : i64} : !tile.ptr

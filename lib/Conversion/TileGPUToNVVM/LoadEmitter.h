@@ -29,6 +29,8 @@ private:
   mlir::Location loc;
   mlir::Type element, memory;
   llvm::ArrayRef<mlir::Value> otherwise;
+  /// One element of `otherwise` that the lowering chose.
+  mlir::Value absentValue;
   bool readOnly;
   mlir::Value policy;
   llvm::SmallVector<VectorAccess, 0> accesses;

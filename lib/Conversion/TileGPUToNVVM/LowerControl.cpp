@@ -1,6 +1,7 @@
 // scf.for, scf.if and scf.while with tiles expanded into registers.
 #include "Lowering.h"
 #include "MmaEmitter.h"
+#include "NarrowCounters.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
@@ -117,17 +118,21 @@ void arrive(Lowering &lowering, ValueRange arriving, ValueRange values) {
 LogicalResult Lowering::lowerFor(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   ValueRange arguments = loop.getRegionIterArgs();
-  auto copy = scf::ForOp::create(builder, location, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
-                                 scalar(loop.getStep()), carry(*this, loop.getInitArgs(), arguments));
+  Attribute narrow = loop->getAttr(narrowCounter);
+  bool isUnsigned = isa_and_nonnull<StringAttr>(narrow) || loop.getUnsignedCmp();
+  auto bound = [&](Value value) { return narrow ? toI32(scalar(value)) : scalar(value); };
+  auto copy = scf::ForOp::create(builder, location, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
+                                 bound(loop.getStep()), carry(*this, loop.getInitArgs(), arguments),
+                                 /*bodyBuilder=*/nullptr, isUnsigned);
   if (Attribute factor = loop->getAttr(tile::unrollName))
     copy->setAttr(tile::unrollName, factor);
-  setScalar(loop.getInductionVar(), copy.getInductionVar());
   {
     OpBuilder::InsertionGuard guard(builder);
     Block *body = copy.getBody();
     if (!body->empty())
       body->back().erase();
     builder.setInsertionPointToEnd(body);
+    setScalar(loop.getInductionVar(), narrow ? toIndex(copy.getInductionVar()) : copy.getInductionVar());
     arrive(*this, arguments, copy.getRegionIterArgs());
     if (failed(lowerBlock(*loop.getBody())))
       return failure();

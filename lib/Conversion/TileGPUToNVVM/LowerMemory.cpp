@@ -1,4 +1,5 @@
 // tile.load and tile.store: vector accesses of global memory.
+#include "AbsentElements.h"
 #include "GuardedAccess.h"
 #include "LoadEmitter.h"
 
@@ -40,6 +41,10 @@ LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
   readOnly = viewOp.getAccess() == tile::Access::in;
   if (op.getOtherwise())
     otherwise = lowering.lowered(op.getOtherwise());
+  else if (auto absent = op->getAttrOfType<FloatAttr>(absentElement))
+    absentValue = arith::ConstantOp::create(builder, loc, absent);
+  if (absentValue)
+    otherwise = absentValue;
   values.resize(Lowering::isTile(op.getResult()) ? Lowering::layoutOf(op.getResult()).numRegisters() : 1);
   policy = evictionPolicy(lowering, op.getAnnotations().getAs<StringAttr>("evict"));
   accesses = access.build(16, /*writersOnly=*/false);

@@ -1,4 +1,5 @@
 // tile.reduce: registers, then lanes by butterflies, then warps through shared memory, each in a fixed order.
+#include "AbsentElements.h"
 #include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -20,9 +21,9 @@ ReductionEmitter::ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const 
   neutral = scalars.neutral(op.getKind(), element);
   unsigned dim = op.getDim();
   int64_t extent = tileType.getDimSize(dim);
-  if (!op.getFull() || layout.covered(dim) > extent)
-    threshold = presentCount(dim, extent);
   granule = presentTogether(dim, extent);
+  if (!op->hasAttr(absentIsNeutral) && (!op.getFull() || layout.covered(dim) > extent))
+    threshold = presentCount(dim, extent);
 }
 
 bool ReductionEmitter::takesRegistersInOrder(tile::ReduceOp op, const ReductionPlan &plan) {
@@ -108,7 +109,8 @@ Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
     count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
     size = lowering.toI32(count);
   }
-  return lowering.opaque(arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim)));
+  Value left = arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim));
+  return lowering.opaque(left, lowering.numberForComparisons(layout.numRegisters() / granule));
 }
 
 Value ReductionEmitter::shuffle(Value value, uint32_t mask) { return shuffleXor(builder, loc, value, mask); }

@@ -1,8 +1,10 @@
 // lower-to-nvvm, and the standard conversions after it.
 #include "tilec/Conversion/Passes.h"
 
+#include "AbsentElements.h"
 #include "Lowering.h"
 #include "MathExpansion.h"
+#include "NarrowCounters.h"
 #include "NarrowedQuotients.h"
 #include "Rematerialize.h"
 #include "SharedDivisions.h"
@@ -52,7 +54,8 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
     for (tilegpu::KernelOp kernel : kernels) {
       widenAgainAfterReductions(kernel);
       markNarrowedQuotients(kernel);
-      if (failed(Lowering(kernel, targetMachine(kernel)).run()))
+      chooseAbsentElements(kernel);
+      if (failed(markNarrowCounters(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();
       kernel.erase();
     }

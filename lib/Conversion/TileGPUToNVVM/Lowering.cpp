@@ -87,6 +87,12 @@ Value Lowering::opaque(Value i32, int64_t number) {
   return Ptx(builder, location).assembly(text, {i32.getType()}, {i32}, pure)[0];
 }
 
+int64_t Lowering::numberForComparisons(size_t count) {
+  // P0 to P6, one of them for anything else.
+  constexpr size_t predicateRegisters = 6;
+  return count > predicateRegisters ? ++thresholds : 0;
+}
+
 void Lowering::emitIf(Value condition, function_ref<void()> body) {
   auto branch = scf::IfOp::create(builder, location, condition, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);

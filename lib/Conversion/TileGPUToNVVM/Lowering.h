@@ -131,6 +131,10 @@ public:
   /// instead of going back to the 64-bit values it was clamped from. Copies of one value with different numbers are
   /// different values to it.
   mlir::Value opaque(mlir::Value i32, int64_t number = 0);
+  /// A number for opaque() in an operation that compares `count` constants with one threshold: 0, which shares the
+  /// results with other operations, where predicate registers can hold them, and one of its own otherwise. ptxas keeps
+  /// more predicates as bits of registers, at four instructions for each where a comparison is one.
+  int64_t numberForComparisons(size_t count);
   /// Runs `body` under a condition, without results.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   /// The scalar type that holds one register of an element type: i8 for f8, f32 for tf32, else itself.
@@ -216,6 +220,7 @@ private:
   mlir::Location location = mlir::UnknownLoc::get(kernel.getContext());
   mlir::Value sharedBase;
   bool clusterRuns = false;
+  int64_t thresholds = 0;
 };
 
 } // namespace tilec

@@ -116,7 +116,7 @@ Value MemoryAccess::isBelow(Value index, Value limit) {
   left = arith::MinSIOp::create(builder, loc, left, lowering.constantIndex(clampLimit));
   left = lowering.toI32(arith::MaxSIOp::create(builder, loc, left, lowering.constantIndex(0)));
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lowering.constant32(constant),
-                               lowering.opaque(left));
+                               lowering.opaque(left, thresholdNumber));
 }
 
 // All elements of the subscript, absent ones included, are at least 0.
@@ -187,6 +187,7 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
   }
   // Two comparisons of 64 bits are cheaper than a threshold.
   sharesThresholds = count / run.size() > 2;
+  thresholdNumber = lowering.numberForComparisons(count / run.size());
   Value writer = writersOnly ? writers() : Value();
   Type elementType = Lowering::registerType(cast<tile::ViewType>(view.op->getResult(0).getType()).getElementType());
   if (elementType.isInteger(1))

@@ -54,8 +54,9 @@ private:
   llvm::SmallVector<bool> inbounds, full;
   int64_t elementBytes;
   int contiguousDim = -1;
-  /// Many conditions of a thread compare constants with one threshold.
+  /// Many conditions of a thread compare constants with one threshold, which is opaque with this number.
   bool sharesThresholds = false;
+  int64_t thresholdNumber = 0;
 };
 
 } // namespace tilec

@@ -304,6 +304,14 @@ OpFoldResult RemOp::fold(FoldAdaptor adaptor) {
   });
 }
 
+void ArgOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
+  if (!getType().isIndex())
+    return;
+  APInt min(64, getMin().value_or(INT64_MIN)), max(64, getMax().value_or(INT64_MAX));
+  setRange(getResult(),
+           min.sle(max) ? ConstantIntRanges::fromSigned(min, max) : ConstantIntRanges::maxRange(/*bitwidth=*/64));
+}
+
 void DivOp::inferResultRangesFromOptional(ArrayRef<IntegerValueRange> ranges, SetIntLatticeFn setRange) {
   IntegerValueRange unknown = IntegerValueRange::getMaxRange(getResult());
   if (ranges[0].isUninitialized() || ranges[1].isUninitialized())

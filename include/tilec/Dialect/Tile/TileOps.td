@@ -24,7 +24,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBlock, N
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def Tile_ArgOp : Tile_Op<"arg", [Pure]> {
+def Tile_ArgOp : Tile_Op<"arg", [Pure, DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "a launch argument";
   let description = [{
     `name` is a dimension or scalar parameter (result: its type, `index` for dimensions), a tensor parameter (result

@@ -124,14 +124,16 @@ def TileGPU_KernelOp : TileGPU_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBl
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
 }
 
-def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
+def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "the number of this block in dimension `dim` of the grid";
   let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
 
-def TileGPU_GridSizeOp : TileGPU_Op<"grid_size", [Pure]> {
+def TileGPU_GridSizeOp : TileGPU_Op<"grid_size", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
   let summary = "the number of blocks in dimension 0 of the grid";
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
