@@ -332,6 +332,9 @@ Expected<std::optional<ReadyLaunch>> Launcher::ready(const json::Object &launch)
   copy(*cluster, result.cluster.begin());
   if (any_of(result.grid, [](int64_t extent) { return extent <= 0; }))
     return std::nullopt;
+  // Limits of a grid (CUDA C++ Programming Guide, compute capabilities).
+  if (result.grid[0] > INT32_MAX || result.grid[1] > UINT16_MAX || result.grid[2] > UINT16_MAX)
+    return fault("the tensors need more blocks than a grid can have");
   Expected<int64_t> block = number(launch, "block"), shared = number(launch, "shared");
   if (!block)
     return joinErrors(block.takeError(), shared ? Error::success() : shared.takeError());

@@ -258,6 +258,17 @@ bool tilec::axisEndsWithin(Value axis, Value bound) {
   return op && isAtMost(op.getEnd(), bound);
 }
 
+bool tilec::absentIsBeyond(tile::AxisOp axis, Value size) {
+  auto endsAt = [&](Value end) {
+    std::optional<int64_t> a = constantInt(end), b = constantInt(size);
+    return end == size || (a && b && *a == *b);
+  };
+  return endsAt(axis.getEnd()) ||
+         llvm::any_of(tileEnds(axis.getEnd(), linearSum(axis.getStart())), [&](const TileEnd &reading) {
+           return endsAt(reading.limit) && reading.width >= axis.getType().getExtent();
+         });
+}
+
 SmallVector<TileEnd, 2> tilec::tileEnds(Value end, const LinearSum &start) {
   SmallVector<TileEnd, 2> readings;
   auto min = end.getDefiningOp<arith::MinSIOp>();
@@ -307,7 +318,7 @@ static bool nonNegative(Value value, unsigned depth) {
   Operation *op = value.getDefiningOp();
   auto both = [&] { return of(op->getOperand(0)) && of(op->getOperand(1)); };
   return llvm::TypeSwitch<Operation *, bool>(op)
-      .Case<tile::ArgOp>([](tile::ArgOp arg) { return arg.getMin() && *arg.getMin() >= 0; })
+      .Case<tile::ArgOp>([](tile::ArgOp arg) { return arg.getMin() && static_cast<int64_t>(*arg.getMin()) >= 0; })
       .Case<arith::AddIOp, arith::MulIOp>([&](Operation *) { return value.getType().isIndex() && both(); })
       .Case<arith::MinSIOp, tile::DivOp, arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(
           [&](Operation *) { return both(); })

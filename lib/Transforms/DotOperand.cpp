@@ -109,16 +109,5 @@ bool tilec::isZeroWhereAbsent(const BoxLoad &box, int64_t dim) {
   shift.add(linearSum(axis.getStart()), -1);
   if (!shift.terms.empty() || shift.constant != 0)
     return false;
-  // Absent positions are at or beyond the axis's end: outside only if the end is that of the tensor.
-  Value size = box.viewOp().getSizes()[viewDim];
-  auto endsAt = [&](Value end) {
-    APInt a, b;
-    return end == size || (matchPattern(end, m_ConstantInt(&a)) && matchPattern(size, m_ConstantInt(&b)) && a == b);
-  };
-  if (endsAt(axis.getEnd()))
-    return true;
-  // end = min(start + extent, size): positions of the tile at or beyond it are beyond the tensor.
-  return llvm::any_of(tileEnds(axis.getEnd(), linearSum(axis.getStart())), [&](const TileEnd &reading) {
-    return endsAt(reading.limit) && reading.width >= axis.getType().getExtent();
-  });
+  return absentIsBeyond(axis, box.viewOp().getSizes()[viewDim]);
 }

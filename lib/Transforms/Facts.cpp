@@ -25,8 +25,9 @@ bool isInside(Value scalar, Value size) {
   return false;
 }
 
-// Whether the elements at present positions (or at all positions, if `all`) are inside a dimension of a view.
-bool isInbounds(Value subscript, Value size, bool all) {
+} // namespace
+
+bool tilec::isInbounds(Value subscript, Value size, bool all) {
   if (rankOf(subscript) == 0)
     return isInside(subscript, size);
   std::optional<AffineIndex> index = affineIndex(subscript);
@@ -52,6 +53,8 @@ bool isInbounds(Value subscript, Value size, bool all) {
     return true;
   return axisEndsWithin(axis, size) && (!all || isFullAxis(axis));
 }
+
+namespace {
 
 template <typename AccessOp> void markBounds(AccessOp op, bool all) {
   auto view = op.getView().template getDefiningOp<tile::ViewOp>();

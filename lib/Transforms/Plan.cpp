@@ -131,7 +131,10 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   // Registers, stores, products in flight and persistence of kernels with consumer groups.
   static LogicalResult planConsumers(NamedAttrList &plan, tile::KernelOp kernel, const Machine &machine,
                                      ArrayRef<DotFacts> dots, int64_t groups, IntegerAttr pinnedRegisters) {
-    bool staged = markStagedStores(kernel);
+    // Threads that copy operands bound the kernel; staging would take slots of their rings.
+    bool bulkOperands =
+        llvm::all_of(dots, [&](const DotFacts &dot) { return canUseWgmma(dot, machine, /*byThreads=*/false); });
+    bool staged = markStagedStores(kernel, /*byThreads=*/bulkOperands);
     if (failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters, staged)))
       return failure();
     planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters, staged));
@@ -182,18 +185,19 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     return std::clamp<int64_t>(std::llround(group / 4) * 4, 4, 24);
   }
 
-  // Accumulators leave through shared memory where TMA can store them; false if none does.
-  static bool markStagedStores(tile::KernelOp kernel) {
+  // Accumulators leave through shared memory where TMA, or with `byThreads` the threads of a group, can store them from
+  // there; false if none does.
+  static bool markStagedStores(tile::KernelOp kernel, bool byThreads) {
     bool any = false;
     kernel.walk([&](tile::StoreOp store) {
       std::optional<BoxStore> box = comesFromDot(store.getValue()) ? matchBoxStore(store, 1) : std::nullopt;
-      if (!box)
+      if (!box || (box->byThreads && !byThreads))
         return;
       any = true;
       store->setAttr(stagedStore, UnitAttr::get(store.getContext()));
-      store.emitRemark() << kernel.getSymName() << ": `" << box->view.getName()
-                         << "` is stored by TMA, from shared memory in units of " << box->unitRows << "x"
-                         << box->unitColumns;
+      store.emitRemark() << kernel.getSymName() << ": `" << box->view.getName() << "` is stored by "
+                         << (box->byThreads ? "threads" : "TMA") << ", from shared memory in units of " << box->unitRows
+                         << "x" << box->unitColumns;
     });
     return any;
   }
@@ -247,6 +251,17 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     });
   }
 
+  // Whether an f32 operand is computed from narrower floats: meant for Tensor Cores, as far as the source shows.
+  static bool isWidened(Value operand) {
+    return getElementTypeOrSelf(operand).isF32() && anySource(operand, [](Value value) {
+             Operation *op = value.getDefiningOp();
+             return isa_and_nonnull<arith::ExtFOp>(op) ? WalkResult::interrupt()
+                    : !op || isa<tile::LoadOp, tile::DotOp, tile::ReduceOp>(op) || op->getNumRegions() > 0
+                        ? WalkResult::skip()
+                        : WalkResult::advance();
+           });
+  }
+
   // One remark a dot; a fall to a slower instruction is a performance warning, except in the variant for unaligned
   // tensors, which exists for that.
   static void explain(tile::KernelOp kernel, const Machine &machine, ArrayRef<DotFacts> dots, bool wgmma, int64_t warps,
@@ -260,9 +275,14 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
                               << warps << " warps";
       bool slower = machine.hasWgmma ? !wgmma : mma.getKind() == "fma";
       bool general = specializationOf(kernel) == "general";
-      if (slower && !general && !facts.lhs.isF32() && !facts.lhs.isF64())
+      bool widened = mma.getKind() == "fma" && (isWidened(facts.op().getLhs()) || isWidened(facts.op().getRhs()));
+      if (slower && !general && ((!facts.lhs.isF32() && !facts.lhs.isF64()) || widened))
         facts.op().emitWarning() << "this dot uses " << mma.getKind()
-                                 << " instructions instead of the machine's fastest: " << obstacleToWgmma(facts);
+                                 << " instructions instead of the machine's fastest: "
+                                 << (widened
+                                         ? "an operand has been widened to f32, which Tensor Cores do not multiply; "
+                                           "cast both operands to one type of 16 bits, or to tf32"
+                                         : obstacleToWgmma(facts));
     }
     if (dots.empty())
       kernel.emitRemark() << kernel.getSymName() << ": " << warps << " warps an iteration, " << groups << " a block";

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
+#include "tilec/Transforms/StagedStore.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -12,8 +13,16 @@ using namespace tilec;
 // What stores of accumulators by their threads take: addresses and masks of rows, which the loop carries along.
 static constexpr int64_t registersOfStores = 56;
 
-// Registers of a producer that keeps the numbers of its tile, and of one that has a single tile.
-static constexpr int64_t runningProducer = 56, leastRunningProducer = 32, singleProducer = 24;
+// Values of some elements on their way through the functions of an epilogue.
+static constexpr int64_t registersOfEpilogue = 24;
+
+// Registers of a producer's thread that runs on from tile to tile without spilling, of one that has a single tile, and
+// from which on a producer runs on although it may spill: in the consumers of such blocks the next tile still gains.
+static constexpr int64_t runningProducer = 56, singleProducer = 24, leastRunningProducer = 32;
+
+// Registers of a consumer's thread beside its peak from which on it gives some to a producer that runs on. In a chain
+// the vector work between products uses them: attention with D = 256 loses 10 % with 20 of them (H200).
+static constexpr int64_t slackOfProduct = 16, slackOfChain = 36;
 
 // Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
 static constexpr int64_t besideAccumulators = 26;
@@ -117,6 +126,20 @@ static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> do
   return success();
 }
 
+// Whether arithmetic other than a cast works on the result of a product behind all loops.
+static bool hasEpilogue(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+  auto result = cast<RankedTensorType>(dots.back().op().getType());
+  return kernel
+      .walk([&](Operation *op) {
+        auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+        bool isArithmetic = OpTrait::hasElementwiseMappableTraits(op) && op->getNumOperands() > 0 &&
+                            !isa<arith::TruncFOp, arith::ExtFOp, tile::CastOp>(op);
+        bool works = type && type.getShape() == result.getShape() && isArithmetic && !enclosingLoop(op);
+        return works ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 // What a consumer's thread holds at once.
 static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   int64_t peak = registersBesideTiles;
@@ -126,6 +149,8 @@ static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int
     if (facts.lhsFromDot)
       peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;
   }
+  if (dots.size() == 1 && hasEpilogue(kernel, dots))
+    peak += registersOfEpilogue;
   // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
   kernel.walk([&](tile::LoadOp load) {
     auto type = dyn_cast<RankedTensorType>(load.getType());
@@ -155,11 +180,11 @@ LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, A
   auto consumerBeside = [&](int64_t producer) {
     return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launch - producer) / groups / 8 * 8);
   };
-  // A producer runs on from tile to tile where consumers can spare the registers. Vector work between products takes
-  // all that there is, unless that is plenty, or what rounding leaves lets the producer run on anyway.
+  // A producer runs on from tile to tile where consumers can spare the registers. Where it does so anyway, with what
+  // rounding leaves, consumers keep no more than they need.
   bool isChain = dots.size() > 1;
-  int64_t left = (groups + 1) * launch - groups * consumerBeside(singleProducer);
-  int64_t slack = !isChain ? 16 : left < leastRunningProducer ? 36 : 0;
+  int64_t remainder = (groups + 1) * launch - groups * consumerBeside(singleProducer);
+  int64_t slack = !isChain ? slackOfProduct : remainder < leastRunningProducer ? slackOfChain : 0;
   bool spare = consumerBeside(runningProducer) >= peak + slack;
   int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;
   int64_t consumer = consumerBeside(producer);

@@ -266,8 +266,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
     warps = 1;
   // Tiles that only arithmetic makes may be larger than what memory sees.
   warps = std::max(warps, warpsFor(streams.elements, maxElements));
-  // Long rows fill all registers, those of elements being worked on besides: where not even that fits, fewer threads
-  // have more.
+  // Elements being worked on take a quarter more registers. Where a row does not fit, fewer threads have more each.
   auto fits = [&](int64_t warps) {
     int64_t elements = llvm::divideCeil(streams.elements, warps * lanes);
     return otherRegisters + elements + elements / 4 <= machine.registers / (warps * lanes);

@@ -148,7 +148,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Builder builder(iterations.getContext());
     auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
     Attribute blocks = hostOperation(builder.getContext(), "ceil_div", {iterations, constant(groups)});
-    Attribute excess = hostOperation(builder.getContext(), "sub", {iterations, constant(int64_t(1) << 31)});
+    Attribute excess = hostOperation(builder.getContext(), "sub", {iterations, constant(tilegpu::maxGridBlocks + 1)});
     return hostOperation(builder.getContext(), "max", {blocks, excess});
   }
 
@@ -161,8 +161,8 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     MLIRContext *context = builder.getContext();
     auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
     Attribute blocks = hostOperation(context, "min", {iterations, builder.getStringAttr("sm_count")});
-    Attribute excess = hostOperation(context, "gt", {iterations, constant(INT32_MAX)});
-    Attribute refused = hostOperation(context, "mul", {excess, constant(int64_t(1) << 31)});
+    Attribute excess = hostOperation(context, "gt", {iterations, constant(tilegpu::maxGridBlocks)});
+    Attribute refused = hostOperation(context, "mul", {excess, constant(tilegpu::maxGridBlocks + 1)});
     if (period) {
       Attribute isLong = hostOperation(
           context, "gt", {hostOperation(context, "mul", {period, constant(2)}), builder.getStringAttr("sm_count")});

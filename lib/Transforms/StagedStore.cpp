@@ -1,4 +1,4 @@
-// Recognition of stores that TMA can make, and their division into units that go through a staging ring.
+// Recognition of stores of boxes, and their division into units that go through a staging ring.
 #include "tilec/Transforms/StagedStore.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -132,8 +132,9 @@ std::optional<BoxStore> tilec::matchBoxStore(tile::StoreOp store, int64_t groups
       !llvm::is_contained({8u, 16u, 32u}, element.getIntOrFloatBitWidth()))
     return std::nullopt;
   BoxStore box{store, view, {}, {}, {}, {}};
-  if (rowAlignment(view) < tilegpu::tensorAlignment || !matchSubscripts(box, groups) ||
-      box.kept.back() + 1 != view.getType().getRank() || !chooseUnit(box) || hasOtherAccess(store, view))
+  box.byThreads = rowAlignment(view) < tilegpu::tensorAlignment;
+  if (rowAlignment(view) == 0 || !matchSubscripts(box, groups) || box.kept.back() + 1 != view.getType().getRank() ||
+      !chooseUnit(box) || hasOtherAccess(store, view))
     return std::nullopt;
   return box;
 }
@@ -171,7 +172,7 @@ tilegpu::StagingOp StoreStager::ringFor(const BoxStore &box) {
   SmallVector<int64_t, 2> shape = {box.unitRows, box.unitColumns};
   auto buffer = tilegpu::SmemType::get(context, shape, element, tilegpu::SharedAttr::get(context, box.span, 0), shape);
   for (tilegpu::StagingOp ring : rings)
-    if (ring.getType().getPayload().front() == buffer)
+    if (ring.getType().getPayload().front() == buffer && ring.getByThreads() == box.byThreads)
       return ring;
   int64_t bytes = llvm::alignTo(buffer.allocBytes(), tilegpu::bufferAlignment) * kernel.getGroups();
   if (bytes > room)
@@ -180,8 +181,8 @@ tilegpu::StagingOp StoreStager::ringFor(const BoxStore &box) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   tile::ViewOp view = box.view;
   auto type = tilegpu::ChanType::get(context, {Type(buffer)}, 1);
-  rings.push_back(
-      tilegpu::StagingOp::create(builder, box.store->getLoc(), type, view.getNameAttr(), /*offset=*/IntegerAttr()));
+  rings.push_back(tilegpu::StagingOp::create(builder, box.store->getLoc(), type, view.getName(), box.byThreads,
+                                             /*offset=*/IntegerAttr()));
   return rings.back();
 }
 

@@ -189,6 +189,8 @@ class Launcher:
         grid = [evaluate(e, values, self._aligned(arguments)) for e in launch["grid"]]
         if any(g <= 0 for g in grid):
             return None
+        if any(g > most for g, most in zip(grid, (2 ** 31 - 1, 65535, 65535))):
+            raise LaunchError(f"{self.kernel['name']}: the tensors need more blocks than a grid can have")
         number = lambda e: evaluate(e, values, self._aligned(arguments))
         params = [self._param(p, values, arguments, number) for p in launch["params"]]
         return ReadyLaunch(launch["entry"], tuple(grid), number(launch["block"]),

@@ -54,6 +54,10 @@ bool isFullAxis(mlir::Value axis);
 bool axisEndsWithin(mlir::Value axis, mlir::Value bound);
 bool isAtMost(mlir::Value value, mlir::Value bound);
 
+/// Whether absent positions of the axis, those at or beyond its end, are provably not below `size`: the end is `size`,
+/// or the minimum of it and the end of the extent.
+bool absentIsBeyond(tilec::tile::AxisOp axis, mlir::Value size);
+
 /// Whether a scalar integer is provably at least 0.
 bool isNonNegative(mlir::Value scalar);
 

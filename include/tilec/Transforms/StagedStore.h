@@ -1,4 +1,4 @@
-// Stores that go through shared memory and leave it by tensor memory access.
+// Stores that go through shared memory and leave it by tensor memory access, or in whole vectors by threads.
 #ifndef TILEC_TRANSFORMS_STAGEDSTORE_H
 #define TILEC_TRANSFORMS_STAGEDSTORE_H
 
@@ -20,13 +20,15 @@ struct BoxStore {
   llvm::SmallVector<LinearSum, 2> ends;
   /// The part of the tile that goes through one slot: rows and columns of the view, the bytes of a row.
   int64_t unitRows = 0, unitColumns = 0, span = 0;
+  /// The base or a row may begin at any element, where TMA cannot store.
+  bool byThreads = false;
 };
 
 /// The name of the attribute with which `plan` marks stores.
 constexpr llvm::StringLiteral stagedStore = "tilegpu.staged";
 
-/// The box that a store writes if TMA can write it: base and strides are multiples of 16 bytes, no other access of the
-/// tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`: the
+/// The box that a store writes if TMA or threads can write it from shared memory: rows are contiguous, no other access of
+/// the tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`: the
 /// number of consumer groups among which `split` has divided the tiles, 1 before.
 std::optional<BoxStore> matchBoxStore(tile::StoreOp store, int64_t groups);
 

@@ -1,44 +1,20 @@
-// A select and, often, a comparison for each element of a ragged row go away where the load has filled the row's end
-// with what the reduction takes for nothing.
+// Choice of the elements that loads put at absent positions, and of the reductions that need no masks then: a select
+// and, often, a comparison for each element of a ragged row go away (docs/decisions/ends-of-rows.md).
 #include "AbsentElements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "tilec/Transforms/AffineIndex.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "tilec/Transforms/Facts.h"
 
 using namespace mlir;
 using namespace tilec;
-
-// Whether the absent positions of `axis`, which dimension `dim` of a loaded tile follows, are those outside the view.
-static bool fillsAbsent(tile::LoadOp load, tile::AxisOp axis, int64_t dim) {
-  if (load.getOtherwise())
-    return false;
-  auto view = load.getView().getDefiningOp<tile::ViewOp>();
-  for (auto [s, subscript] : llvm::enumerate(load.getSubscripts())) {
-    auto dims = cast<ArrayAttr>(load.getDims()[s]);
-    if (dims.size() != 1 || cast<IntegerAttr>(dims[0]).getInt() != dim)
-      continue;
-    auto pos = subscript.getDefiningOp<tile::PosOp>();
-    auto own = pos ? pos.getAxis().getDefiningOp<tile::AxisOp>() : tile::AxisOp();
-    bool isSame = own && own.getStart() == axis.getStart() && own.getEnd() == axis.getEnd();
-    bool isProved = load.getInbounds() && (*load.getInbounds())[s];
-    if (!view || !isSame || isProved || !isNonNegative(axis.getStart()))
-      return false;
-    Value size = view.getSizes()[s];
-    return axis.getEnd() == size ||
-           llvm::any_of(tileEnds(axis.getEnd(), linearSum(axis.getStart())), [&](const TileEnd &end) {
-             return end.limit == size && end.width == axis.getType().getExtent();
-           });
-  }
-  return false;
-}
 
 namespace {
 
 class AbsentElements {
 public:
-  /// `zeros`: loads whose zeros a reduction counts on.
-  AbsentElements(tile::ReduceOp reduce, SmallPtrSetImpl<Operation *> &zeros)
+  /// `zeros`: loads of whose zeros a reduction makes use.
+  AbsentElements(tile::ReduceOp reduce, llvm::SmallDenseSet<Operation *> &zeros)
       : reduce(reduce), axis(reduce.getAxis().getDefiningOp<tile::AxisOp>()), zeros(zeros) {}
 
   void run() {
@@ -48,58 +24,107 @@ public:
   }
 
 private:
-  // Whether the registers of a value hold zeros, of either sign, at absent positions, if all `loads` do.
-  bool isZero(Value value, SmallVectorImpl<Operation *> &loads) {
-    Operation *op = value.getDefiningOp();
-    if (auto load = dyn_cast_or_null<tile::LoadOp>(op)) {
-      loads.push_back(load);
-      return fillsAbsent(load, axis, reduce.getDim());
-    }
-    return isa_and_nonnull<arith::ExtFOp, arith::NegFOp, math::AbsFOp, arith::MulFOp, arith::AddFOp, arith::SubFOp>(
-               op) &&
-           llvm::all_of(op->getOperands(), [&](Value operand) { return isZero(operand, loads); });
-  }
-
-  bool sumsZeros() {
-    SmallVector<Operation *> loads;
-    if (!isZero(reduce.getInput(), loads))
-      return false;
-    zeros.insert(loads.begin(), loads.end());
-    return true;
-  }
-
-  // Of a loaded tile, perhaps widened: conversions to wider types keep infinities.
-  bool fillsExtremum() {
-    bool isMax = reduce.getKind() == tile::CombineKind::maxf;
-    Value input = reduce.getInput();
-    if (auto widening = input.getDefiningOp<arith::ExtFOp>())
-      input = widening.getIn();
-    auto load = input.getDefiningOp<tile::LoadOp>();
-    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(input.getType()));
-    if ((!isMax && reduce.getKind() != tile::CombineKind::minf) || !load || !type || type.getWidth() < 16 ||
-        zeros.contains(load) || !fillsAbsent(load, axis, reduce.getDim()))
-      return false;
-    Attribute infinity = FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/isMax));
-    Attribute chosen = load->getAttr(absentElement);
-    if (chosen && chosen != infinity)
-      return false;
-    load->setAttr(absentElement, infinity);
-    return true;
-  }
+  bool isOutsideWhereAbsent(tile::LoadOp load, size_t s);
+  std::optional<size_t> subscriptOfAxis(tile::LoadOp load);
+  bool isInsideWherePresent(tile::LoadOp load);
+  bool isZero(Value value);
+  bool sumsZeros();
+  bool fillsExtremum();
 
   tile::ReduceOp reduce;
   tile::AxisOp axis;
-  SmallPtrSetImpl<Operation *> &zeros;
+  llvm::SmallDenseSet<Operation *> &zeros;
+  /// What isZero() has found, and the loads on the way.
+  llvm::SmallDenseMap<Value, bool> known;
+  SmallVector<Operation *> loads;
 };
 
 } // namespace
+
+// Whether the absent positions of the axis, along which subscript `s` of a load runs, are those outside the view.
+bool AbsentElements::isOutsideWhereAbsent(tile::LoadOp load, size_t s) {
+  auto view = load.getView().getDefiningOp<tile::ViewOp>();
+  auto pos = load.getSubscripts()[s].getDefiningOp<tile::PosOp>();
+  auto loadAxis = pos ? pos.getAxis().getDefiningOp<tile::AxisOp>() : tile::AxisOp();
+  bool inbounds = load.getInbounds() && (*load.getInbounds())[s];
+  return view && loadAxis && loadAxis.getStart() == axis.getStart() && loadAxis.getEnd() == axis.getEnd() &&
+         !inbounds && isNonNegative(axis.getStart()) && absentIsBeyond(axis, view.getSizes()[s]);
+}
+
+// The subscript that runs along the reduced dimension, if it is the only one and absent positions are outside the view.
+std::optional<size_t> AbsentElements::subscriptOfAxis(tile::LoadOp load) {
+  std::optional<size_t> found;
+  for (auto [s, dims] : llvm::enumerate(load.getDims().getAsRange<ArrayAttr>())) {
+    bool follows = llvm::any_of(dims.getAsRange<IntegerAttr>(),
+                                [&](IntegerAttr dim) { return dim.getInt() == static_cast<int64_t>(reduce.getDim()); });
+    if (!follows)
+      continue;
+    if (found || dims.size() != 1)
+      return std::nullopt;
+    found = s;
+  }
+  return !load.getOtherwise() && found && isOutsideWhereAbsent(load, *found) ? found : std::nullopt;
+}
+
+// Whether no present position of another dimension is outside the view: the element there is 0, and takes part.
+bool AbsentElements::isInsideWherePresent(tile::LoadOp load) {
+  std::optional<size_t> along = subscriptOfAxis(load);
+  auto view = load.getView().getDefiningOp<tile::ViewOp>();
+  return along && llvm::all_of(llvm::seq<size_t>(0, load.getSubscripts().size()), [&](size_t s) {
+           return s == *along || (load.getInbounds() && (*load.getInbounds())[s]) ||
+                  isInbounds(load.getSubscripts()[s], view.getSizes()[s], /*all=*/false);
+         });
+}
+
+// Whether the registers of a value hold +0 at absent positions, if the loads that it comes from do.
+bool AbsentElements::isZero(Value value) {
+  auto [it, isNew] = known.try_emplace(value, false);
+  if (!isNew)
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  bool result = false;
+  if (auto load = dyn_cast_or_null<tile::LoadOp>(op)) {
+    loads.push_back(load);
+    result = subscriptOfAxis(load).has_value();
+  } else if (isa_and_nonnull<arith::ExtFOp, math::AbsFOp, arith::MulFOp, arith::AddFOp, arith::SubFOp>(op)) {
+    result = llvm::all_of(op->getOperands(), [&](Value operand) { return isZero(operand); });
+  }
+  return known[value] = result;
+}
+
+bool AbsentElements::sumsZeros() {
+  if (!isZero(reduce.getInput()))
+    return false;
+  zeros.insert(loads.begin(), loads.end());
+  return true;
+}
+
+// Of a loaded tile, perhaps widened: conversions to wider types keep infinities.
+bool AbsentElements::fillsExtremum() {
+  bool isMax = reduce.getKind() == tile::CombineKind::maxf;
+  Value input = reduce.getInput();
+  if (auto widening = input.getDefiningOp<arith::ExtFOp>())
+    input = widening.getIn();
+  auto load = input.getDefiningOp<tile::LoadOp>();
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(input.getType()));
+  // Registers hold 8-bit floats as integers, and one of the two formats has no infinity.
+  if ((!isMax && reduce.getKind() != tile::CombineKind::minf) || !load || !type || type.getWidth() < 16 ||
+      zeros.contains(load) || !isInsideWherePresent(load))
+    return false;
+  Attribute infinity = FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/isMax));
+  Attribute chosen = load->getAttr(absentElement);
+  if (chosen && chosen != infinity)
+    return false;
+  load->setAttr(absentElement, infinity);
+  return true;
+}
 
 void tilec::chooseAbsentElements(tilegpu::KernelOp kernel) {
   // Products count on zeros.
   if (kernel.walk([](tilegpu::MmaOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return;
-  SmallPtrSet<Operation *, 8> zeros;
-  // Sums first: they take what loads hold anyway.
+  llvm::SmallDenseSet<Operation *> zeros;
+  // Sums first: loads hold zeros anyway.
   for (bool sums : {true, false})
     kernel.walk([&](tile::ReduceOp reduce) {
       if ((reduce.getKind() == tile::CombineKind::add) == sums)

@@ -170,7 +170,7 @@ LogicalResult Lowering::collectTensorMaps() {
   };
   WalkResult result = kernel.walk([&](Operation *op) {
     if (auto flush = dyn_cast<tilegpu::FlushOp>(op))
-      return add(op, TensorMapBuilder(flush).build());
+      return isByThreads(flush) ? WalkResult::advance() : add(op, TensorMapBuilder(flush).build());
     auto fill = dyn_cast<tilegpu::FillOp>(op);
     auto chan = fill ? fill.getChan().getDefiningOp<tilegpu::ChanOp>() : nullptr;
     if (!chan || chan.getEngine() != "tma")

@@ -28,9 +28,8 @@ private:
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type element, memory;
-  llvm::ArrayRef<mlir::Value> otherwise;
-  /// One element of `otherwise` that the lowering chose.
-  mlir::Value absentValue;
+  /// Elements outside the view, one for each register or one for all; none for zeros.
+  Registers otherwise;
   bool readOnly;
   mlir::Value policy;
   llvm::SmallVector<VectorAccess, 0> accesses;

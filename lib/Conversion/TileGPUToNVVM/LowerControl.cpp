@@ -118,8 +118,8 @@ void arrive(Lowering &lowering, ValueRange arriving, ValueRange values) {
 LogicalResult Lowering::lowerFor(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
   ValueRange arguments = loop.getRegionIterArgs();
-  Attribute narrow = loop->getAttr(narrowCounter);
-  bool isUnsigned = isa_and_nonnull<StringAttr>(narrow) || loop.getUnsignedCmp();
+  bool narrow = loop->hasAttr(signedCounter) || loop->hasAttr(unsignedCounter);
+  bool isUnsigned = loop->hasAttr(unsignedCounter) || loop.getUnsignedCmp();
   auto bound = [&](Value value) { return narrow ? toI32(scalar(value)) : scalar(value); };
   auto copy = scf::ForOp::create(builder, location, bound(loop.getLowerBound()), bound(loop.getUpperBound()),
                                  bound(loop.getStep()), carry(*this, loop.getInitArgs(), arguments),

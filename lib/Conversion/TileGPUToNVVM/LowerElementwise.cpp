@@ -5,6 +5,7 @@
 #include "ReductionEmitter.h"
 #include "Rematerialize.h"
 #include "ScalarOps.h"
+#include "StagedStores.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -98,8 +99,13 @@ public:
   /// Ends the run with a reduction of one of its results, which takes registers as they come.
   void addReduction(tile::ReduceOp op, const ReductionPlan &plan);
   bool holds(Value value) const { return numberOf.contains(value); }
-  size_t size() const { return members.size(); }
-  LogicalResult lower();
+  size_t count() const;
+  bool endsInReduction() const { return reduction != nullptr; }
+  /// Whether nothing but the run itself and writes to staging rings uses its results.
+  bool feedsOnlyWrites() const;
+  /// Computes the registers before `end` of all results, as far as that has not been done.
+  LogicalResult advance(size_t end);
+  LogicalResult finish();
 
 private:
   struct Member {
@@ -110,7 +116,6 @@ private:
     Registers results;
     ArrayRef<Value> values() const { return load ? load->results() : ArrayRef<Value>(results); }
   };
-  size_t count() const;
   ArrayRef<Value> valuesOf(Value operand) const;
   LogicalResult lower(Member &member, size_t begin, size_t end);
 
@@ -119,6 +124,7 @@ private:
   llvm::DenseMap<Value, size_t> numberOf;
   tile::ReduceOp reduce;
   std::unique_ptr<ReductionEmitter> reduction;
+  size_t done = 0;
 };
 
 } // namespace
@@ -211,18 +217,31 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
   return success();
 }
 
-LogicalResult ElementwiseRun::lower() {
-  size_t total = count(), step = members.size() == 1 && !reduction ? total : registersAtOnce;
-  for (size_t begin = 0; begin < total; begin += step) {
-    size_t end = std::min(begin + step, total);
+bool ElementwiseRun::feedsOnlyWrites() const {
+  return llvm::all_of(members, [&](const Member &member) {
+    return llvm::all_of(member.op->getUsers(), [&](Operation *user) {
+      return isa<tilegpu::WriteOp>(user) || (user->getNumResults() == 1 && holds(user->getResult(0)));
+    });
+  });
+}
+
+LogicalResult ElementwiseRun::advance(size_t end) {
+  for (end = std::min(end, count()); done < end; done = std::min(done + registersAtOnce, count())) {
+    size_t until = std::min(done + registersAtOnce, count());
     for (Member &member : members)
-      if (failed(lower(member, begin, end)))
+      if (failed(lower(member, done, until)))
         return failure();
     if (reduction)
-      reduction->add(valuesOf(reduce.getInput()), begin, end);
+      reduction->add(valuesOf(reduce.getInput()), done, until);
   }
   for (Member &member : members)
     lowering.set(member.op->getResult(0), Registers(member.values()));
+  return success();
+}
+
+LogicalResult ElementwiseRun::finish() {
+  if (failed(advance(count())))
+    return failure();
   if (reduction)
     lowering.set(reduce.getResult(), reduction->finish());
   return success();
@@ -232,7 +251,7 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (isUsualRescale(op))
     return lowerRescale(*this, cast<arith::MulFOp>(op));
   ElementwiseRun run(*this);
-  return failure(failed(run.add(op)) || failed(run.lower()));
+  return failure(failed(run.add(op)) || failed(run.finish()));
 }
 
 bool Lowering::isElementwiseTile(Operation &op) {
@@ -254,6 +273,46 @@ static bool mayJoinRun(Operation &op, const ElementwiseRun &run, size_t register
          Lowering::layoutOf(op.getResult(0)).numRegisters() == registers &&
          llvm::none_of(op.getOperands(), [&](Value operand) { return run.holds(operand); });
 }
+
+// Stores of the run's results that come next, to memory or in units to staging rings, and what stands between them:
+// each takes its registers when they are computed. ptxas has the work of one unit to interleave; of a whole tile it
+// makes as many values alive as hide all latencies, and spills.
+static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block &block, Block::iterator &next) {
+  auto holdsOperand = [&](ValueRange operands) {
+    return llvm::any_of(operands, [&](Value operand) { return run.holds(operand); });
+  };
+  // The reduction has its result after all registers.
+  if (run.endsInReduction())
+    return success();
+  bool apart = run.feedsOnlyWrites();
+  for (; next != block.end(); ++next) {
+    auto write = dyn_cast<tilegpu::WriteOp>(*next);
+    if (write && run.holds(write.getValue())) {
+      auto compute = [&] { return run.advance(registersOfUnit(lowering, write)); };
+      if (failed(emitWrite(lowering, write, apart, compute)))
+        return failure();
+    } else if (auto store = dyn_cast<tile::StoreOp>(*next);
+               store && run.holds(store.getValue()) && !holdsOperand(store.getSubscripts())) {
+      if (failed(lowering.lowerStore(store, [&](size_t end) { return run.advance(end); })))
+        return failure();
+    } else if (isa<tilegpu::FlushOp>(*next) || (mayPrecedeRun(*next) && !holdsOperand(next->getOperands()))) {
+      if (failed(lowering.lowerOp(&*next)))
+        return failure();
+    } else {
+      break;
+    }
+  }
+  return success();
+}
+
+// A load as large as an accumulator, which would take as many registers before the run begins: streams have no more
+// than 64 elements a thread.
+static bool isLargeLoad(Operation &op) {
+  return isa<tile::LoadOp>(op) && Lowering::isTile(op.getResult(0)) && isMemoryEffectFree(&op) &&
+         Lowering::layoutOf(op.getResult(0)).numRegisters() > 64;
+}
+
+bool Lowering::startsRun(Operation &op) { return isElementwiseTile(op) || isLargeLoad(op); }
 
 FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) {
   ElementwiseRun run(*this);
@@ -284,7 +343,7 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
         ++next;
       }
     }
-  if (failed(run.lower()))
+  if (failed(storeResults(*this, run, *first->getBlock(), next)) || failed(run.finish()))
     return failure();
   return next;
 }

@@ -40,11 +40,9 @@ LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
   tile::ViewOp viewOp = source.op;
   readOnly = viewOp.getAccess() == tile::Access::in;
   if (op.getOtherwise())
-    otherwise = lowering.lowered(op.getOtherwise());
+    llvm::append_range(otherwise, lowering.lowered(op.getOtherwise()));
   else if (auto absent = op->getAttrOfType<FloatAttr>(absentElement))
-    absentValue = arith::ConstantOp::create(builder, loc, absent);
-  if (absentValue)
-    otherwise = absentValue;
+    otherwise.push_back(arith::ConstantOp::create(builder, loc, absent));
   values.resize(Lowering::isTile(op.getResult()) ? Lowering::layoutOf(op.getResult()).numRegisters() : 1);
   policy = evictionPolicy(lowering, op.getAnnotations().getAs<StringAttr>("evict"));
   accesses = access.build(16, /*writersOnly=*/false);
@@ -113,12 +111,11 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerStore(tile::StoreOp op) {
+LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute) {
   MemoryAccess access(*this, view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(), op.getAxes(),
                       flags(op.getInbounds()), flags(op.getFull()));
   Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
   int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
-  ArrayRef<Value> values = lowered(op.getValue());
   auto toMemory = [&](Value value) -> Value {
     return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
   };
@@ -126,7 +123,12 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op) {
   // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
   // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
   bool branches = accesses.size() > maxPredicated;
+  if (compute && !branches && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
+    return failure();
   for (const VectorAccess &vector : accesses) {
+    if (compute && branches && failed(compute(1 + *llvm::max_element(vector.registers))))
+      return failure();
+    ArrayRef<Value> values = lowered(op.getValue());
     unsigned width = vector.registers.size();
     auto bitsOf = [&](uint32_t reg) { return toMemory(values[reg]); };
     Value packed = bitsOf(vector.registers[0]);

@@ -110,7 +110,7 @@ Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
     size = lowering.toI32(count);
   }
   Value left = arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim));
-  return lowering.opaque(left, lowering.numberForComparisons(layout.numRegisters() / granule));
+  return lowering.opaque(left, lowering.newThresholdNumber(layout.numRegisters() / granule));
 }
 
 Value ReductionEmitter::shuffle(Value value, uint32_t mask) { return shuffleXor(builder, loc, value, mask); }

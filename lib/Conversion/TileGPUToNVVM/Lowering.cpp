@@ -87,10 +87,10 @@ Value Lowering::opaque(Value i32, int64_t number) {
   return Ptx(builder, location).assembly(text, {i32.getType()}, {i32}, pure)[0];
 }
 
-int64_t Lowering::numberForComparisons(size_t count) {
+int64_t Lowering::newThresholdNumber(size_t comparisons) {
   // P0 to P6, one of them for anything else.
   constexpr size_t predicateRegisters = 6;
-  return count > predicateRegisters ? ++thresholds : 0;
+  return comparisons > predicateRegisters ? ++lastThresholdNumber : 0;
 }
 
 void Lowering::emitIf(Value condition, function_ref<void()> body) {
@@ -354,7 +354,7 @@ LogicalResult Lowering::lowerBlock(Block &block) {
 }
 
 FailureOr<Block::iterator> Lowering::lowerFrom(Block::iterator op) {
-  if (isElementwiseTile(*op))
+  if (startsRun(*op))
     return lowerElementwiseRun(op);
   location = op->getLoc();
   if (failed(lowerOp(&*op)))

@@ -131,10 +131,10 @@ public:
   /// instead of going back to the 64-bit values it was clamped from. Copies of one value with different numbers are
   /// different values to it.
   mlir::Value opaque(mlir::Value i32, int64_t number = 0);
-  /// A number for opaque() in an operation that compares `count` constants with one threshold: 0, which shares the
-  /// results with other operations, where predicate registers can hold them, and one of its own otherwise. ptxas keeps
-  /// more predicates as bits of registers, at four instructions for each where a comparison is one.
-  int64_t numberForComparisons(size_t count);
+  /// A new number for opaque() if an operation makes more `comparisons` with one threshold than predicate registers
+  /// hold, else 0. Operations with one number share results; ptxas keeps those that no register holds as bits, four
+  /// instructions each.
+  int64_t newThresholdNumber(size_t comparisons);
   /// Runs `body` under a condition, without results.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> body);
   /// The scalar type that holds one register of an element type: i8 for f8, f32 for tf32, else itself.
@@ -180,13 +180,17 @@ public:
   /// ldmatrix where the layout is a fragment; false if the generic path must serve.
   bool lowerMatrixLoad(tilegpu::LocalLoadOp op);
 
+  /// Emits one operation that is no element-wise one of a tile.
+  llvm::LogicalResult lowerOp(mlir::Operation *op);
+  /// `compute(n)`, if given, makes the first n registers of the value before they are stored.
+  llvm::LogicalResult lowerStore(tile::StoreOp op, llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr);
+
 private:
   llvm::LogicalResult createFunction();
   mlir::DictionaryAttr launchAttribute();
   void emitThreadNumbers();
   /// Lowers the operation, or several from it on; returns the one after them.
   llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
-  llvm::LogicalResult lowerOp(mlir::Operation *op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);
   llvm::LogicalResult lowerView(tile::ViewOp op);
   // LowerControl.cpp
@@ -195,6 +199,7 @@ private:
   llvm::LogicalResult lowerWhile(mlir::Operation *op);
   // LowerElementwise.cpp. A run begins at the operation and ends before the one that is returned.
   static bool isElementwiseTile(mlir::Operation &op);
+  static bool startsRun(mlir::Operation &op);
   llvm::FailureOr<mlir::Block::iterator> lowerElementwiseRun(mlir::Block::iterator first);
   llvm::LogicalResult lowerConstant(mlir::Operation *op);
   llvm::LogicalResult lowerElementwise(mlir::Operation *op);
@@ -204,7 +209,6 @@ private:
   llvm::LogicalResult lowerPermute(tile::PermuteOp op);
   // LowerMemory.cpp, LowerAtomic.cpp
   llvm::LogicalResult lowerLoad(tile::LoadOp op);
-  llvm::LogicalResult lowerStore(tile::StoreOp op);
   llvm::LogicalResult lowerAtomic(tile::AtomicOp op);
   // LowerReduce.cpp, LowerConvert.cpp, LowerShared.cpp
   llvm::LogicalResult lowerReduce(tile::ReduceOp op);
@@ -220,7 +224,7 @@ private:
   mlir::Location location = mlir::UnknownLoc::get(kernel.getContext());
   mlir::Value sharedBase;
   bool clusterRuns = false;
-  int64_t thresholds = 0;
+  int64_t lastThresholdNumber = 0;
 };
 
 } // namespace tilec

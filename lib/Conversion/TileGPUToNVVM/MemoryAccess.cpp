@@ -187,7 +187,7 @@ SmallVector<VectorAccess, 0> MemoryAccess::build(unsigned widest, bool writersOn
   }
   // Two comparisons of 64 bits are cheaper than a threshold.
   sharesThresholds = count / run.size() > 2;
-  thresholdNumber = lowering.numberForComparisons(count / run.size());
+  thresholdNumber = lowering.newThresholdNumber(count / run.size());
   Value writer = writersOnly ? writers() : Value();
   Type elementType = Lowering::registerType(cast<tile::ViewType>(view.op->getResult(0).getType()).getElementType());
   if (elementType.isInteger(1))

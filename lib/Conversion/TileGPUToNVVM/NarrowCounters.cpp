@@ -1,5 +1,5 @@
-// A register holds 32 bits: a loop whose counter and bound are held in 64 keeps four registers where two would do, for
-// as long as the loop runs (docs/decisions/counters-in-32-bits.md).
+// Range analysis of loop counters. A register holds 32 bits: a counter and a bound of 64 take four registers where two
+// would do, for as long as the loop runs (docs/decisions/counters-in-32-bits.md).
 #include "NarrowCounters.h"
 
 #include "mlir/Analysis/DataFlow/IntegerRangeAnalysis.h"
@@ -11,20 +11,20 @@
 using namespace mlir;
 using namespace tilec;
 
-// lower <= counter < upper + step, all of them signed numbers of 32 bits.
+// Whether lower <= counter < upper + step and upper - lower are signed numbers of 32 bits.
 static bool fits(const DataFlowSolver &solver, scf::ForOp loop) {
-  auto rangeOf = [&](Value value) -> std::optional<ConstantIntRanges> {
+  auto rangeOf = [&](Value value) {
     auto *lattice = solver.lookupState<dataflow::IntegerValueRangeLattice>(value);
-    if (!lattice || lattice->getValue().isUninitialized())
-      return std::nullopt;
-    return lattice->getValue().getValue();
+    return !lattice || lattice->getValue().isUninitialized() ? ConstantIntRanges::maxRange(64)
+                                                             : lattice->getValue().getValue();
   };
-  auto lower = rangeOf(loop.getLowerBound()), upper = rangeOf(loop.getUpperBound()), step = rangeOf(loop.getStep());
-  if (!lower || !upper || !step)
-    return false;
-  APInt least(64, INT32_MIN, /*isSigned=*/true), most(64, INT32_MAX);
-  return lower->smin().sge(least) && lower->smax().sle(most) && upper->smin().sge(least) && upper->smax().sle(most) &&
-         step->smin().isStrictlyPositive() && step->smax().sle(most - upper->smax() + 1);
+  ConstantIntRanges lower = rangeOf(loop.getLowerBound()), upper = rangeOf(loop.getUpperBound()),
+                    step = rangeOf(loop.getStep());
+  for (const APInt &bound : {lower.smin(), lower.smax(), upper.smin(), upper.smax(), step.smax()})
+    if (!bound.isSignedIntN(32))
+      return false;
+  return step.smin().isStrictlyPositive() && (upper.smax() + step.smax() - 1).isSignedIntN(32) &&
+         (upper.smax() - lower.smin()).isSignedIntN(32);
 }
 
 LogicalResult tilec::markNarrowCounters(tilegpu::KernelOp kernel) {
@@ -33,15 +33,15 @@ LogicalResult tilec::markNarrowCounters(tilegpu::KernelOp kernel) {
   solver.load<dataflow::IntegerRangeAnalysis>();
   if (failed(solver.initializeAndRun(kernel)))
     return failure();
-  Builder builder(kernel.getContext());
+  Attribute unit = UnitAttr::get(kernel.getContext());
   kernel.walk([&](scf::ForOp loop) {
     if (!loop.getInductionVar().getType().isIndex())
       return;
-    // The launcher refuses more than 2^31 - 1 tiles; a step is the number of blocks, of which there are no more.
+    // Launchers refuse more than tilegpu::maxGridBlocks tiles, and the step, the number of blocks, is no larger.
     if (loop->hasAttr(persistentLoop))
-      loop->setAttr(narrowCounter, builder.getStringAttr("unsigned"));
+      loop->setAttr(unsignedCounter, unit);
     else if (fits(solver, loop))
-      loop->setAttr(narrowCounter, builder.getUnitAttr());
+      loop->setAttr(signedCounter, unit);
   });
   return success();
 }

@@ -8,11 +8,12 @@
 
 namespace tilec {
 
-/// On an scf.for: its bounds, and its counter one step beyond them, fit into 32 bits. With a unit attribute they do as
-/// signed numbers, with `"unsigned"` as unsigned ones.
-constexpr llvm::StringLiteral narrowCounter = "tilec.narrow_counter";
+/// On an scf.for (unit): its bounds, its number of turns, and its counter one step beyond them are signed, or unsigned,
+/// numbers of 32 bits.
+constexpr llvm::StringLiteral signedCounter = "tilec.signed_counter", unsignedCounter = "tilec.unsigned_counter";
 
-/// Marks the loops of which that is known.
+/// Marks the loops of which range analysis proves that, and those of persistent blocks. Fails if the analysis does not
+/// converge.
 llvm::LogicalResult markNarrowCounters(tilegpu::KernelOp kernel);
 
 } // namespace tilec

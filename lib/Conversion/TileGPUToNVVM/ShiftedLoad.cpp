@@ -8,6 +8,16 @@
 using namespace mlir;
 using namespace tilec;
 
+static Value constant32(OpBuilder &builder, Location loc, int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+// i1: whether some of these bits of a shift are set.
+static Value isSet(OpBuilder &builder, Location loc, Value shift, int64_t bits) {
+  Value part = arith::AndIOp::create(builder, loc, shift, constant32(builder, loc, bits));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, part, constant32(builder, loc, 0));
+}
+
 static Value constant64(OpBuilder &builder, Location loc, int64_t value) {
   return LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(value));
 }
@@ -64,11 +74,6 @@ SmallVector<Value, 4> ShiftedLoad::wordsAt(Value pointer, int64_t offset, Value 
   return words;
 }
 
-Value ShiftedLoad::isSet(Value shift, int64_t bits) {
-  Value part = arith::AndIOp::create(builder, loc, shift, lowering.constant32(bits));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, part, lowering.constant32(0));
-}
-
 Value ShiftedLoad::load(Value pointer, Value condition) {
   Value address = addressOf(pointer), start = pointerTo(alignedDown(builder, loc, address));
   // Bytes from the first vector to the address; an aligned one needs no second vector.
@@ -76,21 +81,29 @@ Value ShiftedLoad::load(Value pointer, Value condition) {
       arith::AndIOp::create(builder, loc, arith::TruncIOp::create(builder, loc, builder.getI32Type(), address),
                             lowering.constant32(bytes - 1));
   SmallVector<Value, 8> words(wordsAt(start, 0, condition));
-  words.append(wordsAt(start, bytes, arith::AndIOp::create(builder, loc, condition, isSet(shift, bytes - 1))));
+  Value second = isSet(builder, loc, shift, bytes - 1);
+  words.append(wordsAt(start, bytes, arith::AndIOp::create(builder, loc, condition, second)));
+  return vectorWithin(builder, loc, words, shift, elementBytes);
+}
+
+Value tilec::vectorWithin(OpBuilder &builder, Location loc, ArrayRef<Value> twoVectors, Value shift,
+                          int64_t elementBytes) {
+  SmallVector<Value, 8> words(twoVectors);
   for (int64_t distance : {2, 1}) {
-    Value moves = isSet(shift, 4 * distance);
+    Value moves = isSet(builder, loc, shift, 4 * distance);
     for (int64_t i = 0; i + distance < static_cast<int64_t>(words.size()); ++i)
       words[i] = arith::SelectOp::create(builder, loc, moves, words[i + distance], words[i]);
     words.resize(words.size() - distance);
   }
   if (elementBytes < 4) {
-    Value bits = arith::MulIOp::create(builder, loc, arith::AndIOp::create(builder, loc, shift, lowering.constant32(3)),
-                                       lowering.constant32(8));
+    Value bits =
+        arith::MulIOp::create(builder, loc, arith::AndIOp::create(builder, loc, shift, constant32(builder, loc, 3)),
+                              constant32(builder, loc, 8));
     for (int i = 0; i < 4; ++i)
       words[i] = LLVM::FshrOp::create(builder, loc, words[i + 1], words[i], bits);
   }
   Value vector = LLVM::PoisonOp::create(builder, loc, VectorType::get(4, builder.getI32Type()));
   for (int i = 0; i < 4; ++i)
-    vector = LLVM::InsertElementOp::create(builder, loc, vector, words[i], lowering.constant32(i));
+    vector = LLVM::InsertElementOp::create(builder, loc, vector, words[i], constant32(builder, loc, i));
   return vector;
 }

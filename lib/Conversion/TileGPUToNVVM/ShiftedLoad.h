@@ -25,7 +25,6 @@ public:
 private:
   mlir::Value addressOf(mlir::Value pointer);
   mlir::Value pointerTo(mlir::Value address);
-  mlir::Value isSet(mlir::Value shift, int64_t bits);
   llvm::SmallVector<mlir::Value, 4> wordsAt(mlir::Value pointer, int64_t offset, mlir::Value condition);
 
   Lowering &lowering;
@@ -35,6 +34,11 @@ private:
   /// i64: the address of the tensor, and below how many bytes from there a pair of vectors may begin.
   mlir::Value first, limit;
 };
+
+/// vector<4xi32>: the 16 bytes that begin `shift` (i32, 0 to 15, a multiple of `elementBytes`) bytes into two vectors of
+/// four words (i32) each.
+mlir::Value vectorWithin(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Value> twoVectors,
+                         mlir::Value shift, int64_t elementBytes);
 
 } // namespace tilec
 

@@ -1,4 +1,5 @@
-// Staged stores: registers to a slot of a ring in shared memory by stmatrix or vectors, slots to global memory by TMA.
+// Staged stores: registers to a slot of a ring in shared memory by stmatrix or vectors, slots to global memory by TMA
+// or threads (ThreadFlush.cpp).
 //
 // The first thread of a group starts all stores, so that the bulk groups it waits for are those of the ring's slots, in
 // order. Between threads and TMA stand the proxy fence of every writing thread and the group's barrier (PTX ISA
@@ -38,7 +39,22 @@ public:
       writeVectors();
   }
 
+  size_t registers() const {
+    size_t count = 0;
+    for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg)
+      if (!isNever(reg))
+        count = reg + 1;
+    return count;
+  }
+
 private:
+  // Whether the register's element is in another unit whatever the thread.
+  bool isNever(uint32_t reg) const {
+    return llvm::any_of(ArrayRef<unsigned>{rowDim, columnDim}, [&](unsigned dim) {
+      int64_t first = layout.registerOffset(reg)[dim] - offsets[dim];
+      return first + bound(dim, nullptr) <= 0 || first >= extent(dim);
+    });
+  }
   int64_t extent(unsigned dim) const { return buffer.getShape()[dim == rowDim ? 0 : 1]; }
 
   // Whether the register's element is in the unit whatever the thread, or in another one whatever the thread.
@@ -141,12 +157,12 @@ void UnitWriter::writeVectors() {
       vector.push_back(values[reg + step]);
       done[reg + step] = true;
     }
+    if (isNever(reg))
+      continue;
     Coordinates offset = layout.registerOffset(reg);
     Value condition;
-    bool never = false;
     for (auto [dim, threads] : {std::pair(rowDim, rowBound), std::pair(columnDim, columnBound)}) {
       int64_t first = offset[dim] - offsets[dim], last = first + threads - 1;
-      never |= last < 0 || first >= extent(dim);
       if (first >= 0 && last < extent(dim))
         continue;
       Value place = coordinate(dim, nullptr);
@@ -155,8 +171,6 @@ void UnitWriter::writeVectors() {
           arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, place, lowering.constant32(extent(dim)));
       condition = condition ? Value(arith::AndIOp::create(builder, loc, condition, inside)) : inside;
     }
-    if (never)
-      continue;
     // Outside the unit the address is not used.
     Value address = addressOf(places, reg);
     auto store = [&] { scratch.storeAt(vector, address); };
@@ -176,9 +190,11 @@ public:
       : lowering(lowering), builder(lowering.builder), loc(lowering.loc()), ptx(builder, loc), ring(ring),
         staging(ring.getDefiningOp<tilegpu::StagingOp>()), type(staging.getType()) {}
 
-  void write(tilegpu::WriteOp op);
+  LogicalResult write(tilegpu::WriteOp op, bool apart, function_ref<LogicalResult()> compute);
   void flush(tilegpu::FlushOp op);
   void drain() {
+    if (staging.getByThreads())
+      return;
     byFirstThread([&] { ptx.waitBulkGroup(0, /*read=*/true); });
   }
 
@@ -186,7 +202,8 @@ private:
   Value nextSlot();
   Value slotAddress(Value slot);
   void byFirstThread(function_ref<void()> body, Value condition = {});
-  Value isNotEmpty(tilegpu::FlushOp op);
+  Value isNotEmpty(Value view);
+  Value isNotEmpty(tilegpu::WriteOp op);
 
   Lowering &lowering;
   OpBuilder &builder;
@@ -228,18 +245,31 @@ void StagingEndpoint::byFirstThread(function_ref<void()> body, Value condition) 
   lowering.emitIf(condition ? Value(arith::AndIOp::create(builder, loc, first, condition)) : first, body);
 }
 
-void StagingEndpoint::write(tilegpu::WriteOp op) {
+LogicalResult StagingEndpoint::write(tilegpu::WriteOp op, bool apart, function_ref<LogicalResult()> compute) {
   Value slot = nextSlot();
-  byFirstThread([&] { ptx.waitBulkGroup(type.getSlots() - 1, /*read=*/true); });
-  lowering.groupBarrier();
-  UnitWriter(lowering, op, slotAddress(slot)).write();
+  // With a second slot, threads that have passed the barrier between write and flush have left this one behind.
+  if (!staging.getByThreads())
+    byFirstThread([&] { ptx.waitBulkGroup(type.getSlots() - 1, /*read=*/true); });
+  if (!staging.getByThreads() || type.getSlots() == 1)
+    lowering.groupBarrier();
   lowering.setScalar(op.getSlot(), slot);
+  LogicalResult result = success();
+  auto emit = [&] {
+    result = compute();
+    if (succeeded(result))
+      UnitWriter(lowering, op, slotAddress(slot)).write();
+  };
+  if (Value condition = apart ? isNotEmpty(op) : Value())
+    lowering.emitIf(condition, emit);
+  else
+    emit();
+  return result;
 }
 
 // The launcher gives a view without elements a map of one element at no place, which must not be stored to.
-Value StagingEndpoint::isNotEmpty(tilegpu::FlushOp op) {
+Value StagingEndpoint::isNotEmpty(Value view) {
   Value result;
-  for (Value size : lowering.view(op.getView()).sizes) {
+  for (Value size : lowering.view(view).sizes) {
     if (APInt constant; matchPattern(size, m_ConstantInt(&constant)) && constant.sgt(0))
       continue;
     Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, size, lowering.constantIndex(0));
@@ -248,7 +278,19 @@ Value StagingEndpoint::isNotEmpty(tilegpu::FlushOp op) {
   return result;
 }
 
+// i1, the same in all threads, which neither LLVM nor ptxas knows to be true; null if there is none.
+Value StagingEndpoint::isNotEmpty(tilegpu::WriteOp op) {
+  for (Operation *user : op.getSlot().getUsers())
+    if (auto flush = dyn_cast<tilegpu::FlushOp>(user))
+      return isNotEmpty(flush.getView());
+  return nullptr;
+}
+
 void StagingEndpoint::flush(tilegpu::FlushOp op) {
+  if (staging.getByThreads()) {
+    lowering.groupBarrier();
+    return emitThreadFlush(lowering, op, slotAddress(lowering.scalar(op.getSlot())));
+  }
   ptx.fenceProxyAsync();
   lowering.groupBarrier();
   SmallVector<Value, 5> coordinates;
@@ -261,13 +303,23 @@ void StagingEndpoint::flush(tilegpu::FlushOp op) {
         ptx.storeTensor(map, source, coordinates);
         ptx.commitBulkGroup();
       },
-      isNotEmpty(op));
+      isNotEmpty(op.getView()));
+}
+
+size_t tilec::registersOfUnit(Lowering &lowering, tilegpu::WriteOp op) {
+  return UnitWriter(lowering, op, Value()).registers();
+}
+
+LogicalResult tilec::emitWrite(Lowering &lowering, tilegpu::WriteOp op, bool apart,
+                               function_ref<LogicalResult()> compute) {
+  return StagingEndpoint(lowering, op.getRing()).write(op, apart, compute);
 }
 
 LogicalResult Lowering::lowerStagedStore(Operation *op) {
+  if (auto write = dyn_cast<tilegpu::WriteOp>(op))
+    return emitWrite(*this, write, /*apart=*/false, [] { return success(); });
   llvm::TypeSwitch<Operation *>(op)
       .Case<tilegpu::StagingOp>([](auto) {})
-      .Case<tilegpu::WriteOp>([&](tilegpu::WriteOp write) { StagingEndpoint(*this, write.getRing()).write(write); })
       .Case<tilegpu::FlushOp>([&](tilegpu::FlushOp flush) { StagingEndpoint(*this, flush.getRing()).flush(flush); })
       .Case<tilegpu::DrainOp>([&](tilegpu::DrainOp drain) { StagingEndpoint(*this, drain.getRing()).drain(); });
   return success();

@@ -305,11 +305,15 @@ OpFoldResult RemOp::fold(FoldAdaptor adaptor) {
 }
 
 void ArgOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
-  if (!getType().isIndex())
+  if (!getType().isIntOrIndex())
     return;
+  // A result without a range would count as never computed.
+  unsigned width = ConstantIntRanges::getStorageBitwidth(getType());
+  ConstantIntRanges range = ConstantIntRanges::maxRange(width);
   APInt min(64, getMin().value_or(INT64_MIN)), max(64, getMax().value_or(INT64_MAX));
-  setRange(getResult(),
-           min.sle(max) ? ConstantIntRanges::fromSigned(min, max) : ConstantIntRanges::maxRange(/*bitwidth=*/64));
+  if (getType().isIndex() && min.sle(max))
+    range = ConstantIntRanges::fromSigned(min, max);
+  setRange(getResult(), range);
 }
 
 void DivOp::inferResultRangesFromOptional(ArrayRef<IntegerValueRange> ranges, SetIntLatticeFn setRange) {

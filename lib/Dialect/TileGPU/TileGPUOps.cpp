@@ -7,15 +7,12 @@ using namespace tilec::tilegpu;
 #define GET_OP_CLASSES
 #include "tilec/Dialect/TileGPU/TileGPUOps.cpp.inc"
 
-// Limits of a grid (CUDA C++ Programming Guide, compute capabilities).
-static constexpr uint64_t mostBlocks = INT32_MAX;
-
 void BlockIdOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
-  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, mostBlocks - 1)));
+  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, maxGridBlocks - 1)));
 }
 
 void GridSizeOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
-  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 1), APInt(64, mostBlocks)));
+  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 1), APInt(64, maxGridBlocks)));
 }
 
 LogicalResult FillOp::verify() {

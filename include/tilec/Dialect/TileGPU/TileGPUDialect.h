@@ -26,6 +26,9 @@ mlir::Type tileElementType(mlir::Type type);
 /// The tile that a value is or, if it is pending, will be.
 mlir::RankedTensorType productType(mlir::Type type);
 
+/// Blocks of a launch, at most: dimension 0 of a grid (CUDA C++ Programming Guide, compute capabilities).
+constexpr int64_t maxGridBlocks = INT32_MAX;
+
 /// Bytes of shared memory an element takes: sub-byte types are stored one element a byte there.
 int64_t elementBytes(mlir::Type elementType);
 

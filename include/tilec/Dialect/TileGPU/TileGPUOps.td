@@ -235,11 +235,12 @@ def TileGPU_SlotViewOp : TileGPU_Op<"slot_view", [Pure]> {
 def TileGPU_StagingOp : TileGPU_Op<"staging"> {
   let summary = "create a ring through which a group stores tiles; stands at the top of the kernel's body";
   let description = [{
-    Each group has a copy. The payload is one buffer, a box that one transfer of TMA stores. `offset` (bytes of group 0's
-    copy in shared memory; that of group g follows after g copies) is set by `plan-shared-memory`. Slots are used in
-    turn; the counter is implicit and never restarts.
+    Each group has a copy. The payload is one buffer, a box that one transfer of TMA stores, or with `by_threads` the
+    group's threads, whatever the alignment of the tensor's rows. `offset` (bytes of group 0's copy in shared memory;
+    that of group g follows after g copies) is set by `plan-shared-memory`. Slots are used in turn; the counter is
+    implicit and never restarts.
   }];
-  let arguments = (ins StrAttr:$name, OptionalAttr<I64Attr>:$offset);
+  let arguments = (ins StrAttr:$name, UnitAttr:$by_threads, OptionalAttr<I64Attr>:$offset);
   let results = (outs TileGPU_ChanType:$result);
   let assemblyFormat = "$name attr-dict `:` type($result)";
 }
