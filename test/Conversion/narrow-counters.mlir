@@ -39,6 +39,40 @@ tilegpu.kernel @counters attributes {kernel = "k", arguments = [], contracts = [
     %value = arith.index_cast %i : index to i64
     tile.store %value, %C[%i] dims [[]] axes() : i64, !tile.view<1, i64>, (index), ()
   }
+  // The number of turns does not fit, though both bounds do.
+  // CHECK: scf.for {{.*}} step %{{[a-z0-9_]+}} {
+  scf.for %i = %cm8 to %small step %c1 {
+    %value = arith.index_cast %i : index to i64
+    tile.store %value, %C[%i] dims [[]] axes() : i64, !tile.view<1, i64>, (index), ()
+  }
+  // A scalar argument may have any value, also where it is one of several.
+  // CHECK: scf.for {{.*}} step %{{[a-z0-9_]+}} {
+  %some = tile.arg "k" : i64
+  %wide = arith.index_cast %some : i64 to index
+  %few = arith.cmpi slt, %small, %c64 : index
+  %chosen = arith.select %few, %c64, %wide : index
+  scf.for %i = %c0 to %chosen step %c1 {
+    %value = arith.index_cast %i : index to i64
+    tile.store %value, %C[%i] dims [[]] axes() : i64, !tile.view<1, i64>, (index), ()
+  }
+  // CHECK: scf.for {{.*}} step %{{[a-z0-9_]+}} iter_args
+  %joined = scf.if %few -> index {
+    scf.yield %c64 : index
+  } else {
+    scf.yield %wide : index
+  }
+  %last = scf.for %i = %c0 to %joined step %c1 iter_args(%sum = %c0) -> index {
+    %next = arith.addi %sum, %i : index
+    scf.yield %next : index
+  }
+  // CHECK: scf.for {{.*}} iter_args{{.*}} : i32 {
+  %count = arith.select %few, %c64, %small : index
+  %total = scf.for %i = %c0 to %count step %c1 iter_args(%sum = %last) -> index {
+    %next = arith.addi %sum, %i : index
+    scf.yield %next : index
+  }
+  %result = arith.index_cast %total : index to i64
+  tile.store %result, %C[%c0] dims [[]] axes() : i64, !tile.view<1, i64>, (index), ()
   // Bounds that do not fit, or may not.
   // CHECK: scf.for {{.*}} step %{{[a-z0-9_]+}} {
   scf.for %i = %c0 to %top step %c1 {
