@@ -22,9 +22,19 @@ using namespace mlir;
 using namespace tilec;
 
 namespace {
-// A product with fewer rows than wgmma has, or others, is computed transposed where its columns are such rows. The
-// larger operand is then read once from memory: it shall not push the smaller one out of the second-level cache.
-void swapNarrowProduct(tile::KernelOp kernel, const Machine &machine) {
+// What streams past few rows is read once, or by tiles that run at the same time: in the second-level cache it need not
+// stay, nor drive out dirty lines, whose write-back costs bandwidth.
+void streamPastFewRows(tile::DotOp dot, Value operand) {
+  auto load = operand.getDefiningOp<tile::LoadOp>();
+  if (!load || load.getAnnotations().get("evict"))
+    return;
+  NamedAttrList annotations(load.getAnnotations());
+  annotations.set("evict", StringAttr::get(dot.getContext(), "first"));
+  load.setAnnotationsAttr(annotations.getDictionary(dot.getContext()));
+}
+
+// A product with fewer rows than wgmma has, or others, is computed transposed where its columns are such rows.
+void planFewRows(tile::KernelOp kernel, const Machine &machine) {
   SmallVector<tile::DotOp> dots;
   kernel.walk([&](tile::DotOp dot) { dots.push_back(dot); });
   if (dots.size() != 1 || !machine.hasWgmma || kernel.getAnnotations().get("no_tma"))
@@ -32,18 +42,18 @@ void swapNarrowProduct(tile::KernelOp kernel, const Machine &machine) {
   tile::DotOp dot = dots.front();
   DotFacts facts = factsOf(dot);
   int64_t k = tensorCoreK(facts);
-  bool fits = k != 0 && facts.k % k == 0 && facts.m % 64 != 0 && facts.m % 8 == 0 && facts.m <= 256 &&
-              facts.n % 64 == 0 && hasTmaOperand(dot.getLhs(), facts.lhsKMajor) &&
-              hasTmaOperand(dot.getRhs(), facts.rhsKMajor);
-  if (!fits || !swapOperands(dot))
+  bool fits = k != 0 && facts.k % k == 0 && facts.m % 8 == 0 && facts.m <= 256 &&
+              hasTmaOperand(dot.getLhs(), facts.lhsKMajor) && hasTmaOperand(dot.getRhs(), facts.rhsKMajor);
+  if (!fits)
     return;
-  dot.emitRemark() << kernel.getSymName() << ": computed transposed, for a tile of " << facts.m << " rows";
-  auto load = dot.getLhs().getDefiningOp<tile::LoadOp>();
-  if (facts.m > 64 || !load || load.getAnnotations().get("evict"))
-    return;
-  NamedAttrList annotations(load.getAnnotations());
-  annotations.set("evict", StringAttr::get(kernel.getContext(), "first"));
-  load.setAnnotationsAttr(annotations.getDictionary(kernel.getContext()));
+  Value columns = dot.getRhs();
+  if (facts.m % 64 != 0) {
+    if (facts.n % 64 != 0 || !swapOperands(dot))
+      return;
+    dot.emitRemark() << kernel.getSymName() << ": computed transposed, for a tile of " << facts.m << " rows";
+  }
+  if (facts.m <= 64)
+    streamPastFewRows(dot, columns);
 }
 
 // Rows that m16n8 instructions of `warpsM` x `warpsN` warps can share.
@@ -55,7 +65,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   void runOnOperation() override {
     tile::KernelOp kernel = getOperation();
     const Machine &machine = targetMachine(kernel);
-    swapNarrowProduct(kernel, machine);
+    planFewRows(kernel, machine);
     SmallVector<DotFacts> dots;
     kernel.walk([&](tile::DotOp dot) { dots.push_back(factsOf(dot)); });
     int64_t pinnedWarps = pinnedWarpsOf(kernel), groups = 1, warps = 0;

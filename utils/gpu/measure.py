@@ -124,6 +124,43 @@ def gemm(m, n, k, transposed=True):
                    dict(A=a, B=b, C=own), own, reference, 4e-3, 2 * m * n * k / 1e9, "TFLOP/s")
 
 
+def product(family, m, n, k):
+    """Products of other types and layouts, B as [N, K] but for those of bf16, beside what PyTorch calls of cuBLAS(Lt)."""
+    arguments, limit = {}, 4e-3
+    if family in ("gemm_tn", "gemm_tt"):
+        a, b = normal(k, m), normal(k, n) if family == "gemm_tn" else normal(n, k)
+        left, right = a.t(), b if family == "gemm_tn" else b.t()
+    elif family == "gemm_i8":
+        a, b = (torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8) for shape in ((m, k), (n, k)))
+        left, right, limit = a, b.t(), 1e-12
+    else:
+        dtype = dict(gemm_f16=torch.float16, gemm_tf32=torch.float32, linear=torch.bfloat16).get(family,
+                                                                                                  torch.float8_e4m3fn)
+        a, b = (torch.randn(*shape, device="cuda").to(dtype) for shape in ((m, k), (n, k)))
+        left, right = a, b.t()
+    out = {torch.int8: torch.int32, torch.float8_e4m3fn: torch.bfloat16}.get(a.dtype, a.dtype)
+    own, theirs = (torch.empty(m, n, device="cuda", dtype=out) for _ in range(2))
+    wide = torch.float64 if family == "gemm_i8" else torch.float32
+    torch.backends.cuda.matmul.allow_tf32 = False
+    reference = torch.cat([left[r:r + 2048].to(wide) @ right.to(wide) for r in range(0, m, 2048)])
+    if family == "linear":                     # beside the plain product
+        bias = normal(n)
+        arguments, reference, limit = dict(bias=bias), F.silu(reference + bias.float()), 6e-3
+    if family == "gemm_i8":
+        vendor = lambda: torch._int_mm(left, right, out=theirs)
+    elif family.startswith("gemm_f8"):
+        one, arguments, limit = torch.ones((), device="cuda"), dict(scale=1.0), 2e-2
+        vendor = lambda: torch._scaled_mm(left, right, one, one, out_dtype=out, use_fast_accum=family.endswith("fast"),
+                                          out=theirs)
+    else:
+        def vendor():
+            torch.backends.cuda.matmul.allow_tf32 = family == "gemm_tf32"
+            torch.mm(left, right, out=theirs)
+    names = dict(A=a, W=b) if family == "linear" else dict(A=a, B=b)
+    return Problem(family, f"{family} {m}x{n}x{k}", "cuBLAS", vendor, dict(names, C=own, **arguments), own, reference,
+                   limit, 2 * m * n * k / 1e9, "TFLOP/s")
+
+
 def attention(batch, heads, length, size, causal):
     q, k, v = (normal(batch, heads, length, size) for _ in range(3))
     own = torch.empty_like(q)
@@ -232,9 +269,14 @@ def quantise(m, n):
 GEMM_SHAPES = [(1024, 1024, 1024), (2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (16384, 16384, 16384),
                (1, 8192, 8192), (16, 8192, 8192), (64, 8192, 8192), (128, 28672, 8192), (512, 8192, 28672),
                (4096, 28672, 8192), (4096, 4096, 14336), (8192, 1280, 8192), (8192, 10240, 8192), (4095, 4097, 4104)]
+SMALL_SHAPES = [(m, n, k) for n, k in ((8192, 8192), (28672, 8192), (8192, 28672), (4096, 4096)) for m in (1, 16, 32, 64)]
 # 16384 queries in all, 2048 columns of heads.
 PROBLEMS = [*(lambda shape=shape, transposed=transposed: gemm(*shape, transposed)
               for transposed in (True, False) for shape in GEMM_SHAPES),
+            *(lambda shape=shape: gemm(*shape) for shape in SMALL_SHAPES if shape not in GEMM_SHAPES),
+            *(lambda family=family, shape=shape: product(family, *shape)
+              for family in ("gemm_f16", "gemm_tn", "gemm_tt", "gemm_f8", "gemm_f8_fast", "gemm_i8", "gemm_tf32", "linear")
+              for shape in ((4096, 4096, 4096), (8192, 8192, 8192), (4096, 28672, 8192))),
             *(lambda length=length, size=size, causal=causal:
               attention(16384 // length, 2048 // size, length, size, causal)
               for size in (64, 128, 256) for length in (1024, 4096, 16384) for causal in (False, True)),
@@ -261,7 +303,7 @@ def checked(driver, build, problem):
     go = kernel.bind(**problem.arguments)
     results = []
     for _ in range(2):
-        problem.out.fill_(float("nan"))
+        problem.out.fill_(float("nan") if problem.out.is_floating_point() else -1)
         go()
         torch.cuda.synchronize()
         results.append(problem.out.clone())
