@@ -6,11 +6,12 @@ using namespace tilec;
 // H200, bf16 NT, 30 Nov 2026: 37 sets of sizes at 18 shapes and eight at 36 random ones (single launches, caches
 // flushed). With these numbers the set of least cost is the fastest of the eight or within 2 % of it at all but three
 // shapes, on average 0.6 % slower. Where few rows make the weights decide, tiles of more rows than there are read them
-// slower: boxes out of bounds cost. Tiles of 64 rows: with evict_first for the columns, at six shapes of 48 to 256 rows.
+// slower: boxes out of bounds cost. Tiles of 64 rows: with evict_first for the columns, at six shapes of 48 to 256
+// rows.
 static constexpr ProductTile productsWgmma[] = {
     {128, 256, 128, 1000, 775, 2200, true, false}, {256, 160, 128, 1000, 775, 3000, true, false},
     {256, 128, 128, 995, 740, 2200, true, false},  {128, 192, 128, 980, 600, 2100, false, false},
-    {128, 128, 256, 985, 730, 2000, false, true},  {64, 128, 256, 800, 795, 1100, true, false},
+    {128, 128, 256, 985, 730, 2000, false, true},  {64, 128, 256, 800, 795, 1100, true, false, true},
     {64, 64, 256, 800, 785, 1050, false, false},   {32, 64, 256, 900, 810, 1500, false, false},
     {16, 64, 256, 800, 830, 1300, true, false},
 };
@@ -25,7 +26,7 @@ static constexpr AttentionTile attentionWgmma[] = {
 // mma.sync from rings of cp.async: estimates around the peak of an A100, no measurements. Blocks of more than 128
 // columns keep too many accumulators for two blocks to share a multiprocessor.
 static constexpr ProductTile productsWarp[] = {
-    {128, 128, 64, 600, 700, 1500, true, true},
+    {128, 128, 64, 600, 700, 1500, true, true, true},
     {64, 64, 64, 450, 700, 1000, false, false},
 };
 

@@ -126,8 +126,9 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   int64_t step = std::max(productTime(m * n * k, bits, tile.efficiency), load), edge = tile.edge * perNanosecond;
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
+  bool general = bits < 16 ? tile.generalOfBytes : tile.general;
   if (!depth || !rounds || !rows || !columns)
-    return unpriced(chosen, tile.general);
+    return unpriced(chosen, general);
   HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edge);
   HostExpr time = host::mul(*rounds, std::move(block));
   // Each further row of tiles reads the columns' operand again, nearly always from the second-level cache.
@@ -141,7 +142,7 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   HostExpr traffic = host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edge);
   HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
   HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
-  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs, tile.general};
+  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs, general};
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const AttentionTile &tile,

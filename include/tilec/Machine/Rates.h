@@ -21,6 +21,8 @@ struct ProductTile {
   /// The variants that get these sizes beside `fast`: of tensors whose inputs alone are aligned, of any tensors (one).
   bool inputs = false;
   bool general = false;
+  /// In place of `general` for operands of 8 bits, which come byte by byte and take more registers (one).
+  bool generalOfBytes = false;
 };
 
 /// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.
