@@ -5,12 +5,12 @@
 using namespace tilec;
 
 namespace {
-/// The severity of the warning `spills` of the group Perf after some options.
+/// The severity of the warning `slow-path` of the group Perf after some options.
 Severity severityAfter(std::initializer_list<llvm::StringRef> options) {
   WarningOptions warnings;
   for (llvm::StringRef option : options)
     EXPECT_TRUE(warnings.apply(option)) << option.str();
-  return warnings.getSeverity(diag::warn_spills);
+  return warnings.getSeverity(diag::warn_slow_path);
 }
 } // namespace
 
@@ -22,26 +22,26 @@ TEST(WarningOptions, Groups) {
 }
 
 TEST(WarningOptions, Names) {
-  EXPECT_EQ(severityAfter({"spills"}), Severity::Warning);
-  EXPECT_EQ(severityAfter({"no-spills", "perf"}), Severity::Ignored);
-  EXPECT_EQ(severityAfter({"no-spills", "spills"}), Severity::Warning);
+  EXPECT_EQ(severityAfter({"slow-path"}), Severity::Warning);
+  EXPECT_EQ(severityAfter({"no-slow-path", "perf"}), Severity::Ignored);
+  EXPECT_EQ(severityAfter({"no-slow-path", "slow-path"}), Severity::Warning);
 }
 
 TEST(WarningOptions, Errors) {
   EXPECT_EQ(severityAfter({"error"}), Severity::Ignored);
   EXPECT_EQ(severityAfter({"perf", "error"}), Severity::Error);
   EXPECT_EQ(severityAfter({"perf", "error", "no-error"}), Severity::Warning);
-  EXPECT_EQ(severityAfter({"error=spills"}), Severity::Error);
+  EXPECT_EQ(severityAfter({"error=slow-path"}), Severity::Error);
   EXPECT_EQ(severityAfter({"error=perf"}), Severity::Error);
-  EXPECT_EQ(severityAfter({"perf", "error", "no-error=spills"}), Severity::Warning);
-  EXPECT_EQ(severityAfter({"error=spills", "no-spills"}), Severity::Ignored);
+  EXPECT_EQ(severityAfter({"perf", "error", "no-error=slow-path"}), Severity::Warning);
+  EXPECT_EQ(severityAfter({"error=slow-path", "no-slow-path"}), Severity::Ignored);
 }
 
 TEST(WarningOptions, ErrorsStayErrors) {
   WarningOptions warnings;
   warnings.disableAll();
   EXPECT_EQ(warnings.getSeverity(diag::err_expected), Severity::Error);
-  EXPECT_EQ(warnings.getSeverity(diag::warn_spills), Severity::Ignored);
+  EXPECT_EQ(warnings.getSeverity(diag::warn_slow_path), Severity::Ignored);
 }
 
 TEST(WarningOptions, UnknownNames) {
@@ -50,7 +50,7 @@ TEST(WarningOptions, UnknownNames) {
   EXPECT_FALSE(warnings.apply("no-"));
   EXPECT_FALSE(warnings.apply(""));
   EXPECT_FALSE(warnings.apply("error=nothing"));
-  EXPECT_EQ(WarningOptions::suggest("no-spils"), "spills");
+  EXPECT_EQ(WarningOptions::suggest("no-spils"), "slow-path");
   EXPECT_EQ(WarningOptions::suggest("error=pef"), "perf");
   EXPECT_EQ(WarningOptions::suggest("something-else"), "");
 }
