@@ -50,7 +50,7 @@ TEST(WarningOptions, UnknownNames) {
   EXPECT_FALSE(warnings.apply("no-"));
   EXPECT_FALSE(warnings.apply(""));
   EXPECT_FALSE(warnings.apply("error=nothing"));
-  EXPECT_EQ(WarningOptions::suggest("no-spils"), "slow-path");
+  EXPECT_EQ(WarningOptions::suggest("no-spils"), "spills");
   EXPECT_EQ(WarningOptions::suggest("error=pef"), "perf");
   EXPECT_EQ(WarningOptions::suggest("something-else"), "");
 }
