@@ -27,9 +27,9 @@ struct BoxStore {
 /// The name of the attribute with which `plan` marks stores.
 constexpr llvm::StringLiteral stagedStore = "tilegpu.staged";
 
-/// The box that a store writes if TMA or threads can write it from shared memory: rows are contiguous, no other access of
-/// the tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`: the
-/// number of consumer groups among which `split` has divided the tiles, 1 before.
+/// The box that a store writes if TMA or threads can write it from shared memory: rows are contiguous, no other access
+/// of the tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`:
+/// the number of consumer groups among which `split` has divided the tiles, 1 before.
 std::optional<BoxStore> matchBoxStore(tile::StoreOp store, int64_t groups);
 
 /// Replaces the stores that `plan` has marked by writes to staging rings of one slot and flushes, as far as the rings

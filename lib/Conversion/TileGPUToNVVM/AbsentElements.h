@@ -13,7 +13,8 @@ constexpr llvm::StringLiteral absentElement = "tilec.absent_element";
 constexpr llvm::StringLiteral absentIsNeutral = "tilec.absent_is_neutral";
 
 /// Marks reductions along an axis that ends with the view: sums of what is 0 at absent positions, and maxima and minima
-/// of loaded floats of at least 16 bits, whose loads then hold infinities there. Kernels with tilegpu.mma are left alone.
+/// of loaded floats of at least 16 bits, whose loads then hold infinities there. Kernels with tilegpu.mma are left
+/// alone.
 void chooseAbsentElements(tilegpu::KernelOp kernel);
 
 } // namespace tilec

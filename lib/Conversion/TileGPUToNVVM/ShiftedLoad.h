@@ -35,8 +35,8 @@ private:
   mlir::Value first, limit;
 };
 
-/// vector<4xi32>: the 16 bytes that begin `shift` (i32, 0 to 15, a multiple of `elementBytes`) bytes into two vectors of
-/// four words (i32) each.
+/// vector<4xi32>: the 16 bytes that begin `shift` (i32, 0 to 15, a multiple of `elementBytes`) bytes into two vectors
+/// of four words (i32) each.
 mlir::Value vectorWithin(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<mlir::Value> twoVectors,
                          mlir::Value shift, int64_t elementBytes);
 
