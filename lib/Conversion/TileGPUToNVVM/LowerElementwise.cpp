@@ -101,8 +101,8 @@ public:
   bool holds(Value value) const { return numberOf.contains(value); }
   size_t count() const;
   bool endsInReduction() const { return reduction != nullptr; }
-  /// Whether nothing but the run itself and writes to staging rings uses its results.
-  bool feedsOnlyWrites() const;
+  /// The value whose writes to staging rings are all that uses the run's results; null if there are other uses.
+  Value writtenAlone() const;
   /// Computes the registers before `end` of all results, as far as that has not been done.
   LogicalResult advance(size_t end);
   LogicalResult finish();
@@ -217,12 +217,18 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
   return success();
 }
 
-bool ElementwiseRun::feedsOnlyWrites() const {
-  return llvm::all_of(members, [&](const Member &member) {
-    return llvm::all_of(member.op->getUsers(), [&](Operation *user) {
-      return isa<tilegpu::WriteOp>(user) || (user->getNumResults() == 1 && holds(user->getResult(0)));
-    });
-  });
+Value ElementwiseRun::writtenAlone() const {
+  Value written;
+  for (const Member &member : members)
+    for (OpOperand &use : member.op->getResult(0).getUses()) {
+      Operation *user = use.getOwner();
+      if (user->getNumResults() == 1 && holds(user->getResult(0)))
+        continue;
+      if (!isa<tilegpu::WriteOp>(user) || (written && written != use.get()))
+        return nullptr;
+      written = use.get();
+    }
+  return written;
 }
 
 LogicalResult ElementwiseRun::advance(size_t end) {
@@ -274,6 +280,24 @@ static bool mayJoinRun(Operation &op, const ElementwiseRun &run, size_t register
          llvm::none_of(op.getOperands(), [&](Value operand) { return run.holds(operand); });
 }
 
+// Whether the units of a tile are written in the order of its registers, whole vectors of them at a time, so that each
+// computes its own and needs none of another.
+static bool unitsFollowRegisters(Lowering &lowering, Value tile) {
+  constexpr size_t widestVector = 16;
+  SmallVector<tilegpu::WriteOp> writes;
+  for (Operation *user : tile.getUsers())
+    writes.push_back(cast<tilegpu::WriteOp>(user));
+  llvm::sort(writes, [](tilegpu::WriteOp a, tilegpu::WriteOp b) { return a->isBeforeInBlock(b); });
+  size_t done = 0;
+  for (tilegpu::WriteOp write : writes) {
+    auto [first, end] = registersOfUnit(lowering, write);
+    if (write->getBlock() != tile.getParentBlock() || first != done || end % widestVector != 0)
+      return false;
+    done = end;
+  }
+  return true;
+}
+
 // Stores of the run's results that come next, to memory or in units to staging rings, and what stands between them:
 // each takes its registers when they are computed. ptxas has the work of one unit to interleave; of a whole tile it
 // makes as many values alive as hide all latencies, and spills.
@@ -284,11 +308,12 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
   // The reduction has its result after all registers.
   if (run.endsInReduction())
     return success();
-  bool apart = run.feedsOnlyWrites();
+  Value written = run.writtenAlone();
+  bool apart = written && unitsFollowRegisters(lowering, written);
   for (; next != block.end(); ++next) {
     auto write = dyn_cast<tilegpu::WriteOp>(*next);
     if (write && run.holds(write.getValue())) {
-      auto compute = [&] { return run.advance(registersOfUnit(lowering, write)); };
+      auto compute = [&] { return run.advance(registersOfUnit(lowering, write).second); };
       if (failed(emitWrite(lowering, write, apart, compute)))
         return failure();
     } else if (auto store = dyn_cast<tile::StoreOp>(*next);

@@ -39,12 +39,14 @@ public:
       writeVectors();
   }
 
-  size_t registers() const {
-    size_t count = 0;
+  std::pair<size_t, size_t> registers() const {
+    size_t first = layout.numRegisters(), end = 0;
     for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg)
-      if (!isNever(reg))
-        count = reg + 1;
-    return count;
+      if (!isNever(reg)) {
+        first = std::min<size_t>(first, reg);
+        end = reg + 1;
+      }
+    return {std::min(first, end), end};
   }
 
 private:
@@ -306,7 +308,7 @@ void StagingEndpoint::flush(tilegpu::FlushOp op) {
       isNotEmpty(op.getView()));
 }
 
-size_t tilec::registersOfUnit(Lowering &lowering, tilegpu::WriteOp op) {
+std::pair<size_t, size_t> tilec::registersOfUnit(Lowering &lowering, tilegpu::WriteOp op) {
   return UnitWriter(lowering, op, Value()).registers();
 }
 

@@ -14,8 +14,9 @@ inline tilegpu::SmemType flushedBuffer(tilegpu::FlushOp op) {
 /// Whether the threads of a group store the slot themselves.
 inline bool isByThreads(tilegpu::FlushOp op) { return op.getRing().getDefiningOp<tilegpu::StagingOp>().getByThreads(); }
 
-/// How many of a tile's registers, in their order, are all that may hold elements of the unit which is written.
-size_t registersOfUnit(Lowering &lowering, tilegpu::WriteOp op);
+/// The registers of the tile, in their order, that may hold elements of the unit which is written: from the first to
+/// before the second number.
+std::pair<size_t, size_t> registersOfUnit(Lowering &lowering, tilegpu::WriteOp op);
 
 /// Emits a write whose registers `compute` makes first. With `apart` both stand in a basic block of their own, so that
 /// ptxas does not compute other units' registers at the same time; nothing else may use them then.
