@@ -205,6 +205,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
         return;
       any = true;
       store->setAttr(stagedStore, UnitAttr::get(store.getContext()));
+      if (box->byThreads)
+        store->setAttr(stagedByThreads, UnitAttr::get(store.getContext()));
       store.emitRemark() << kernel.getSymName() << ": `" << box->view.getName() << "` is stored by "
                          << (box->byThreads ? "threads" : "TMA") << ", from shared memory in units of " << box->unitRows
                          << "x" << box->unitColumns;

@@ -69,6 +69,17 @@ static int64_t largestDivisor(int64_t size, ArrayRef<int64_t> candidates) {
   return 0;
 }
 
+// Whether a box begins at a coordinate that is not negative and that 32 bits hold, as the sizes of tensors that TMA
+// serves do: at the start of the axis, or some elements further.
+static bool startsInside(const AffineIndex &index, Value axisValue) {
+  auto axis = axisValue.getDefiningOp<tile::AxisOp>();
+  if (!axis || !isNonNegative(axis.getStart()))
+    return false;
+  LinearSum shift = index.base;
+  shift.add(linearSum(axis.getStart()), -1);
+  return shift.terms.empty() && shift.constant >= 0 && shift.constant < (int64_t(1) << 20);
+}
+
 // Where a subscript runs along one dimension of the tile with step 1: the first coordinate and the end of what is
 // present.
 static bool matchDimension(BoxStore &box, int64_t viewDim, const AffineIndex &index, int64_t tileDim, int64_t groups) {
@@ -76,6 +87,7 @@ static bool matchDimension(BoxStore &box, int64_t viewDim, const AffineIndex &in
     return false;
   box.kept.push_back(viewDim);
   box.order.push_back(tileDim);
+  box.byThreads |= !startsInside(index, box.store.getAxes()[tileDim]);
   int64_t extent = typeOf(box.store).getDimSize(tileDim);
   LinearSum tileEnd = index.base;
   tileEnd.constant += extent;
@@ -105,6 +117,9 @@ static bool matchSubscripts(BoxStore &box, int64_t groups) {
     if (!index || dims.size() > 1)
       return false;
     box.starts.push_back(index->base);
+    // A number: of a batch, say.
+    if (dims.empty())
+      box.byThreads |= !box.store.getInbounds() || !(*box.store.getInbounds())[d];
     if (!dims.empty() && !matchDimension(box, d, *index, cast<IntegerAttr>(dims[0]).getInt(), groups))
       return false;
   }
@@ -132,10 +147,11 @@ std::optional<BoxStore> tilec::matchBoxStore(tile::StoreOp store, int64_t groups
       !llvm::is_contained({8u, 16u, 32u}, element.getIntOrFloatBitWidth()))
     return std::nullopt;
   BoxStore box{store, view, {}, {}, {}, {}};
-  box.byThreads = rowAlignment(view) < tilegpu::tensorAlignment;
   if (rowAlignment(view) == 0 || !matchSubscripts(box, groups) || box.kept.back() + 1 != view.getType().getRank() ||
       !chooseUnit(box) || hasOtherAccess(store, view))
     return std::nullopt;
+  int64_t startBytes = divisorOf(box.starts.back()) * tilegpu::elementBytes(element);
+  box.byThreads |= std::min(rowAlignment(view), startBytes) < tilegpu::tensorAlignment;
   return box;
 }
 
@@ -239,9 +255,13 @@ void tilec::stageStores(tilegpu::KernelOp kernel, int64_t room) {
   });
   StoreStager stager(kernel, room);
   for (tile::StoreOp store : stores) {
+    // The schedule has removed evidence that the plan had.
+    bool byThreads = store->removeAttr(stagedByThreads) != nullptr;
     store->removeAttr(stagedStore);
-    if (std::optional<BoxStore> box = matchBoxStore(store, kernel.getGroups()))
+    if (std::optional<BoxStore> box = matchBoxStore(store, kernel.getGroups())) {
+      box->byThreads = byThreads;
       stager.stage(*box);
+    }
   }
   stager.drain();
 }

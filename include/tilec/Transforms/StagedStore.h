@@ -20,12 +20,13 @@ struct BoxStore {
   llvm::SmallVector<LinearSum, 2> ends;
   /// The part of the tile that goes through one slot: rows and columns of the view, the bytes of a row.
   int64_t unitRows = 0, unitColumns = 0, span = 0;
-  /// The base or a row may begin at any element, where TMA cannot store.
+  /// TMA cannot store it: the base, a row or the box may begin within a vector of 16 bytes, or the box outside the
+  /// view.
   bool byThreads = false;
 };
 
-/// The name of the attribute with which `plan` marks stores.
-constexpr llvm::StringLiteral stagedStore = "tilegpu.staged";
+/// The attributes (unit) with which `plan` marks stores, and those of them that threads make.
+constexpr llvm::StringLiteral stagedStore = "tilegpu.staged", stagedByThreads = "tilegpu.staged_by_threads";
 
 /// The box that a store writes if TMA or threads can write it from shared memory: rows are contiguous, no other access
 /// of the tensor in the kernel could meet the store, and no loop of the program stores the same place again. `groups`:

@@ -33,6 +33,23 @@ def make(run):
         y = acc + bias
         C = y / (1 + np.exp(-y)) + R
         results, error = {"C": C}, size + 2.0 ** -20 * np.abs(C)
+    elif kernel in ("moved", "late", "sheet"):
+        C = np.zeros((2, M, N) if kernel == "sheet" else (M, N))
+        kept = np.ones(C.shape, bool)                    # what nothing is stored to
+        bound = np.zeros(C.shape)
+        if kernel == "late":
+            where, part = (slice(1, M), slice(2, N)), (slice(1, M), slice(2, N))
+        elif kernel == "sheet":
+            inputs["x"] = run["x"]
+            where, part = ((run["x"],) if run["x"] in (0, 1) else (slice(0, 0),)), (slice(None),)
+        else:
+            R, S = run["R"], run["S"]
+            inputs.update(R=R, S=S)
+            where = (slice(max(R, 0), max(M + min(R, 0), 0)), slice(max(S, 0), max(N + min(S, 0), 0)))
+            part = (slice(max(-R, 0), max(M - max(R, 0), 0)), slice(max(-S, 0), max(N - max(S, 0), 0)))
+        if C[where].size:
+            C[where], bound[where], kept[where] = acc[part], size[part], False
+        results, error = {"C": np.ma.array(C, mask=kept)}, bound
     elif kernel == "pair":
         y = np.maximum(acc, 0)
         results, error = {"C": y, "S": y + 1, "D": y}, size
@@ -44,7 +61,8 @@ def make(run):
         y = np.maximum(acc, 0) * R
         results, error = {"C": y, "S": y + 1}, size * (1 + np.abs(R)) + 2.0 ** -20 * (1 + np.abs(y))
     for name in results:
-        inputs[name] = output("f32" if kernel == "both" and name == "S" else dtype, (M, N), offset=offset)
+        inputs[name] = output("f32" if (kernel, name) in (("both", "S"), ("moved", "C"), ("sheet", "C")) else dtype,
+                              results[name].shape, offset=offset)
     return inputs, results, {name: close(atol=error + (0 if inputs[name].tile == "f32" else
                                                        1.01 * half_ulp(dtype, results[name])))
                              for name in results}
