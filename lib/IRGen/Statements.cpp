@@ -1,6 +1,8 @@
 // Statements: stages, loops, branches, axes and variables.
 #include "Generator.h"
 
+#include "tilec/Dialect/Tile/AttributeNames.h"
+
 using namespace mlir;
 using namespace tilec;
 using namespace tilec::sema;
@@ -78,6 +80,8 @@ void Generator::declareAxis(const Axis &axis, Value start, Value end, Value numb
   int64_t extent = extentOf(axis);
   auto type = tile::AxisType::get(builder.getContext(), extent);
   values.axis = tile::AxisOp::create(builder, loc, type, axis.name, start, end);
+  if (kernel.freeAxes.contains(&axis))
+    values.axis.getDefiningOp()->setAttr(tile::freeName, builder.getUnitAttr());
   auto positions = RankedTensorType::get({extent}, builder.getIndexType());
   values.positions = tile::PosOp::create(builder, loc, positions, values.axis);
   axes[&axis] = values;

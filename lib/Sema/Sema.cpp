@@ -165,6 +165,9 @@ void ProgramAnalyzer::emitSizes(const Instantiation &instantiation, const Choice
   if (kernels.size() == 1)
     kernels.front().variant = name;
   for (Kernel &kernel : kernels)
+    for (const AutoSize &size : findAutoSizes(instantiation.decl, autos, kernel))
+      kernel.freeAxes.insert(size.axes.begin(), size.axes.end());
+  for (Kernel &kernel : kernels)
     result.kernels.push_back(std::move(kernel));
 }
 

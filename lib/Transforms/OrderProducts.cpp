@@ -1,5 +1,6 @@
 // order-products: where products of a loop start, are waited for and give up their slots; turns of consumer groups.
 #include "LoopProducts.h"
+#include "OwnTrips.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
@@ -150,6 +151,10 @@ private:
     second = other.start;
     if (through.empty())
       return;
+    // A third group keeps the Tensor Cores busy meanwhile.
+    constexpr int64_t mostGroups = 2;
+    if (loop->getParentOfType<tilegpu::KernelOp>().getGroups() <= mostGroups)
+      holdReleases(order, other.wait, through);
     SmallVector<Type> types = {other.wait.getResult().getType()};
     llvm::append_range(types, ValueRange(through).getTypes());
     OpBuilder builder(other.wait);
@@ -159,6 +164,24 @@ private:
     for (auto [before, after] : llvm::zip(through, wait.getPassed()))
       before.replaceUsesWithIf(after, [&](OpOperand &use) { return packs.contains(use.getOwner()); });
     other.wait.erase();
+  }
+
+  // Items of the first product are released behind the work between the waits, so that the second wait is: nothing
+  // else keeps ptxas from waiting before the work has begun. Behind the sum of a row half of it has been done; the rest
+  // is left to do together with what needs the second product.
+  void holdReleases(ArrayRef<Operation *> order, Operation *wait, ArrayRef<Value> through) {
+    Value behind = through.back();
+    for (Operation *op : order)
+      if (auto reduce = dyn_cast<tile::ReduceOp>(op);
+          reduce && ranks.lookup(op) == BetweenWaits && llvm::is_contained(through, reduce.getInput()))
+        behind = reduce.getResult();
+    for (Operation *op : order) {
+      auto release = dyn_cast<tilegpu::ReleaseOp>(op);
+      if (!release || ranks.lookup(op) != AfterFirst)
+        continue;
+      release.getBehindMutable().assign(behind);
+      release->moveBefore(wait);
+    }
   }
 
   scf::ForOp loop;
@@ -182,8 +205,9 @@ public:
   }
 
   // Outside its longest stretch of vector work between two products, which may reach over the end of an iteration, a
-  // group has its turn. Turns that last over the end of an iteration begin before the loop and end behind it.
-  void outsideVectorWork() {
+  // group has its turn. Turns that last over the end of an iteration begin before the loop and end behind it. False if
+  // there is no vector work.
+  bool outsideVectorWork() {
     SmallVector<tilegpu::MmaOp> products = productsOf(*loop.getBody());
     SmallVector<int64_t> work(products.size() + 1);
     size_t number = 0;
@@ -197,7 +221,7 @@ public:
     work.back() += work.front();
     size_t longest = std::max_element(work.begin() + 1, work.end()) - work.begin();
     if (work[longest] == 0)
-      return;
+      return false;
     bool wraps = longest < products.size();
     tilegpu::MmaOp next = products[wraps ? longest : 0], last = products[longest - 1];
     OpBuilder builder(next);
@@ -205,18 +229,29 @@ public:
     builder.setInsertionPointAfter(canStart(last) ? startProduct(last).start : last);
     tilegpu::TurnPassOp::create(builder, loop.getLoc());
     if (!wraps)
-      return;
+      return true;
     builder.setInsertionPoint(loop);
     tilegpu::TurnTakeOp::create(builder, loop.getLoc());
     builder.setInsertionPointAfter(loop);
     tilegpu::TurnPassOp::create(builder, loop.getLoc());
+    return true;
   }
 
 private:
   scf::ForOp loop;
 };
 
-// All groups of a process run a loop that receives items equally often: they receive the same ones.
+// Items that a group does not need stand for iterations, each with its turn, which comes first: another group may need
+// it for the next item to come.
+void passTurns(scf::ForOp drain) {
+  OpBuilder builder(drain.getContext());
+  builder.setInsertionPointToStart(drain.getBody());
+  tilegpu::TurnTakeOp::create(builder, drain.getLoc());
+  tilegpu::TurnPassOp::create(builder, drain.getLoc());
+}
+
+// All groups of a process run a loop that receives items equally often, with what they drain behind it: they receive
+// the same ones.
 bool isUniform(scf::ForOp loop) {
   return llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<tilegpu::ReceiveOp>(op); });
 }
@@ -242,10 +277,13 @@ struct OrderProductsPass : tilec::impl::OrderProductsBase<OrderProductsPass> {
     if (!takesTurns)
       return;
     LoopTurns turns(loop);
+    bool taken = true;
     if (overlapped)
       turns.around(body.firstStart(), body.secondStart());
     else
-      turns.outsideVectorWork();
+      taken = turns.outsideVectorWork();
+    if (scf::ForOp drain = drainOf(loop); drain && taken)
+      passTurns(drain);
   }
 };
 

@@ -1,4 +1,6 @@
 // slice: the sequential program projected onto a producer process and replicated consumer processes.
+#include "OwnTrips.h"
+
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
@@ -27,7 +29,9 @@ bool isEffect(Operation *op) {
 // Clones the part of a program that one role needs: the effects it owns, and the values and control flow these use.
 class Projection {
 public:
-  explicit Projection(function_ref<bool(Operation *)> owns) : owns(owns) {}
+  /// `ownTrips`: loops that the role leaves before others do.
+  explicit Projection(function_ref<bool(Operation *)> owns, ArrayRef<OwnTrips> ownTrips = {})
+      : owns(owns), ownTrips(ownTrips) {}
 
   // Closes the set of needed values and operations over `body`.
   void close(Block &body) {
@@ -49,12 +53,36 @@ public:
 
   bool isNeeded(Operation *op) const { return ops.contains(op); }
 
+  /// Behind each loop with a bound of its own: receives and releases what other groups still need.
+  void drain(IRMapping &map) {
+    for (auto [number, trips] : llvm::enumerate(ownTrips)) {
+      auto loop = cast<scf::ForOp>(clones.lookup(trips.loop));
+      Operation *top = clones.lookup(trips.top);
+      OpBuilder builder(top->getContext());
+      builder.setInsertionPointAfter(top);
+      auto drain = scf::ForOp::create(builder, loop.getLoc(), map.lookup(trips.own), wholes.lookup(number),
+                                      arith::ConstantIndexOp::create(builder, loop.getLoc(), 1));
+      Attribute name = builder.getI64IntegerAttr(number);
+      loop->setAttr(ownTripsName, name);
+      drain->setAttr(restName, name);
+      builder.setInsertionPointToStart(drain.getBody());
+      for (auto receive : loop.getBody()->getOps<tilegpu::ReceiveOp>()) {
+        Operation *item = builder.clone(*receive);
+        tilegpu::ReleaseOp::create(builder, receive.getLoc(), item->getResult(0), receive.getChan());
+      }
+    }
+  }
+
   void cloneTopLevel(Operation *op, OpBuilder &builder, IRMapping &map) { cloneOp(op, builder, map); }
 
 private:
   void needValue(Value value) {
-    if (values.insert(value))
-      work.push_back(value);
+    if (!values.insert(value))
+      return;
+    work.push_back(value);
+    for (const OwnTrips &trips : ownTrips)
+      if (trips.whole == value)
+        needValue(trips.own);
   }
 
   // An operation is needed: with it its operands and the regions it stands in.
@@ -114,6 +142,12 @@ private:
     if (auto loop = dyn_cast<scf::WhileOp>(op))
       return cloneWhile(loop, builder, map);
     builder.clone(*op, map);
+    // From here on the own bound takes the place of the whole one.
+    for (auto [number, trips] : llvm::enumerate(ownTrips))
+      if (trips.own.getDefiningOp() == op) {
+        wholes[number] = map.lookup(trips.whole);
+        map.map(trips.whole, map.lookup(trips.own));
+      }
   }
 
   void cloneFor(scf::ForOp loop, OpBuilder &builder, IRMapping &map) {
@@ -127,6 +161,7 @@ private:
     auto copy = scf::ForOp::create(builder, loop.getLoc(), map.lookup(loop.getLowerBound()),
                                    map.lookup(loop.getUpperBound()), map.lookup(loop.getStep()), inits);
     copy->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+    clones[loop] = copy;
     map.map(loop.getInductionVar(), copy.getInductionVar());
     for (auto [j, i] : llvm::enumerate(kept)) {
       map.map(loop.getRegionIterArg(i), copy.getRegionIterArg(j));
@@ -154,6 +189,7 @@ private:
     bool hasElse = !branch.getElseRegion().empty();
     auto copy = scf::IfOp::create(builder, branch.getLoc(), types, map.lookup(branch.getCondition()),
                                   /*addThenBlock=*/true, /*addElseBlock=*/hasElse);
+    clones[branch] = copy;
     for (unsigned r = 0; r < (hasElse ? 2u : 1u); ++r) {
       Block *body = &copy->getRegion(r).front();
       if (!body->empty())
@@ -189,6 +225,10 @@ private:
   }
 
   function_ref<bool(Operation *)> owns;
+  ArrayRef<OwnTrips> ownTrips;
+  /// Of loops and branches, and by the number of `ownTrips`, the bounds of the others.
+  llvm::DenseMap<Operation *, Operation *> clones;
+  llvm::DenseMap<size_t, Value> wholes;
   llvm::SetVector<Operation *> ops;
   llvm::SetVector<Value> values;
   SmallVector<Value> work;
@@ -208,7 +248,10 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     Block &body = kernel.getBody().front();
     auto producerOwns = [](Operation *op) { return isProducerOp(op); };
     auto consumerOwns = [](Operation *op) { return !isProducerOp(op); };
-    Projection producer(producerOwns), consumer(consumerOwns);
+    SmallVector<OwnTrips> ownTrips;
+    if (kernel.getGroups() > 1)
+      ownTrips = findOwnTrips(kernel);
+    Projection producer(producerOwns), consumer(consumerOwns, ownTrips);
     producer.close(body);
     consumer.close(body);
     if (Operation *feedback = feedbackOf(producer)) {
@@ -314,6 +357,7 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     for (Operation *op : old)
       if (projection.isNeeded(op))
         projection.cloneTopLevel(op, inner, map);
+    projection.drain(map);
   }
 };
 

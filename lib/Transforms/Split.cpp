@@ -59,6 +59,7 @@ struct SplitPass : tilec::impl::SplitBase<SplitPass> {
     Value end = arith::MinSIOp::create(builder, loc, arith::AddIOp::create(builder, loc, start, size), axis.getEnd());
     auto type = tile::AxisType::get(builder.getContext(), part);
     auto mine = tile::AxisOp::create(builder, loc, type, axis.getName(), start, end);
+    mine->setDiscardableAttrs(axis->getDiscardableAttrDictionary());
     axis.getResult().replaceAllUsesWith(mine.getResult());
   }
 };

@@ -3,6 +3,7 @@
 #define TILEC_SEMA_TYPEDSTMT_H
 
 #include "tilec/Sema/TypedExpr.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/JSON.h"
 
 namespace tilec::sema {
@@ -255,6 +256,8 @@ struct Kernel {
   /// The number among the variants with the same `when`, and what the compiler chose for this one.
   unsigned choice = 0;
   SizeChoice chosen;
+  /// The axes whose tiles have a size that the source leaves to the compiler.
+  llvm::SmallPtrSet<const Axis *, 4> freeAxes;
   /// Temps, in order.
   std::vector<Tensor *> temps;
   /// The stages.

@@ -2,6 +2,7 @@
 #include "Channels.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -148,7 +149,7 @@ public:
   LogicalResult fill(tilegpu::FillOp op);
   void commit(tilegpu::CommitOp op);
   Value receive();
-  void release(Value slot);
+  void release(Value slot, Value behind);
   Value bufferAddress(Value slot, unsigned payload);
 
 private:
@@ -305,13 +306,35 @@ Value Endpoint::receive() {
   return slot;
 }
 
-void Endpoint::release(Value slot) {
+// True, which no compiler knows, as soon as the tile's first register has been computed.
+static Value isComputed(Lowering &lowering, Value tile) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  Value element = lowering.lowered(tile).front(), bits = element;
+  unsigned width = element.getType().getIntOrFloatBitWidth();
+  if (!isa<IntegerType>(element.getType()))
+    bits = arith::BitcastOp::create(builder, loc, builder.getIntegerType(width), element);
+  Type i32 = builder.getI32Type();
+  if (width < 32)
+    bits = arith::ExtUIOp::create(builder, loc, i32, bits);
+  else if (width > 32)
+    bits = arith::TruncIOp::create(builder, loc, i32, bits);
+  // Grids have one row of blocks.
+  Value row = NVVM::BlockIdYOp::create(builder, loc, i32);
+  Value zero = arith::AndIOp::create(builder, loc, bits, row);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, zero, lowering.constant32(0));
+}
+
+void Endpoint::release(Value slot, Value behind) {
   if (!lowering.inProcess)
     return;
   // wgmma has been waited for by the whole warp; other reads are ordered before lane 0's arrival here.
   if (channel.readByOthers)
     ptx.warpBarrier();
-  ptx.mbarrierArrive(barrier(slot, /*empty=*/true), isZero(lowering.lane));
+  Value isFirst = isZero(lowering.lane);
+  if (behind)
+    isFirst = arith::AndIOp::create(lowering.builder, lowering.loc(), isFirst, isComputed(lowering, behind));
+  ptx.mbarrierArrive(barrier(slot, /*empty=*/true), isFirst);
 }
 
 LogicalResult Lowering::lowerChannelOp(Operation *op) {
@@ -331,7 +354,7 @@ LogicalResult Lowering::lowerChannelOp(Operation *op) {
         return success();
       })
       .Case<tilegpu::ReleaseOp>([&](tilegpu::ReleaseOp release) {
-        Endpoint(*this, release.getChan()).release(scalar(release.getSlot()));
+        Endpoint(*this, release.getChan()).release(scalar(release.getSlot()), release.getBehind());
         return success();
       })
       .Case<tilegpu::SlotViewOp>([&](tilegpu::SlotViewOp view) {

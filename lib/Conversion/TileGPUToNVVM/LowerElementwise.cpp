@@ -1,11 +1,11 @@
 // Constants and element-wise operations: one scalar operation for each register. A run of them is computed some
 // registers at a time, so that what lies between its operands and its results is never alive as a whole tile.
 #include "LoadEmitter.h"
-#include "LowerRescale.h"
 #include "ReductionEmitter.h"
 #include "Rematerialize.h"
 #include "ScalarOps.h"
 #include "StagedStores.h"
+#include "UsualWork.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -254,15 +254,15 @@ LogicalResult ElementwiseRun::finish() {
 }
 
 LogicalResult Lowering::lowerElementwise(Operation *op) {
-  if (isUsualRescale(op))
-    return lowerRescale(*this, cast<arith::MulFOp>(op));
+  if (isUsuallyNothing(op))
+    return lowerUsuallyNothing(*this, op);
   ElementwiseRun run(*this);
   return failure(failed(run.add(op)) || failed(run.finish()));
 }
 
 bool Lowering::isElementwiseTile(Operation &op) {
   return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1 && isTile(op.getResult(0)) &&
-         !isUsualRescale(&op);
+         !isUsuallyNothing(&op);
 }
 
 // What costs no instruction, or is one of a scalar: it may come before the run that it does not need.

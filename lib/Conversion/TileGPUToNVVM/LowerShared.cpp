@@ -162,8 +162,15 @@ void zeroTail(Lowering &lowering, tilegpu::ZeroTailOp op) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   const LoweredShared &buffer = lowering.shared(op.getTarget());
-  ArrayRef<int64_t> shape = op.getTarget().getType().getShape();
+  SmallVector<int64_t> shape(op.getTarget().getType().getShape());
   int64_t dim = op.getDim(), extent = shape[dim], others = 1;
+  // Whole words of 8 bytes, the widest strong store, where they lie in one position: swizzles and pads move 16 bytes.
+  constexpr int64_t widestStore = 8;
+  int64_t bytes = tilegpu::elementBytes(op.getTarget().getType().getElementType()), perStore = widestStore / bytes;
+  int64_t lastDim = shape.size() - 1;
+  if (bytes >= widestStore || dim == lastDim || shape.back() % perStore != 0)
+    perStore = 1;
+  shape.back() /= perStore;
   for (auto [d, size] : llvm::enumerate(shape))
     if (static_cast<int64_t>(d) != dim)
       others *= size;
@@ -190,7 +197,8 @@ void zeroTail(Lowering &lowering, tilegpu::ZeroTailOp op) {
         coordinates[d] = arith::RemUIOp::create(builder, loc, rest, lowering.constant32(shape[d]));
         rest = arith::DivUIOp::create(builder, loc, rest, lowering.constant32(shape[d]));
       }
-      Type type = builder.getIntegerType(8 * tilegpu::elementBytes(op.getTarget().getType().getElementType()));
+      coordinates.back() = lowering.mulConstant(coordinates.back(), perStore);
+      Type type = builder.getIntegerType(8 * bytes * perStore);
       Value zero = arith::ConstantOp::create(builder, loc, builder.getIntegerAttr(type, 0));
       Value address = Ptx(builder, loc).sharedPointer(lowering.sharedElement(buffer, coordinates));
       LLVM::StoreOp::create(builder, loc, zero, address, /*alignment=*/type.getIntOrFloatBitWidth() / 8,

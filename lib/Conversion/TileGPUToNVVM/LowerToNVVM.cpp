@@ -54,6 +54,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
     for (tilegpu::KernelOp kernel : kernels) {
       widenAgainAfterReductions(kernel);
       markNarrowedQuotients(kernel);
+      divideRowsByReciprocals(kernel);
       chooseAbsentElements(kernel);
       if (failed(markNarrowCounters(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();

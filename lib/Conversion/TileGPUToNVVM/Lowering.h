@@ -47,11 +47,11 @@ struct LoweredShared {
   llvm::SmallVector<mlir::Value, 4> offsets;
 };
 
-/// A comparison of positions as one of constants with a threshold of the thread.
+/// A comparison of positions, or several that must all hold, as one of constants with thresholds of the thread.
 struct AffineCompare {
   mlir::arith::CmpIPredicate predicate;
-  /// i32; `constant of the register  predicate  threshold`.
-  mlir::Value threshold;
+  /// i32; `constant of the register  predicate  threshold`. One for each register, or one for all.
+  llvm::SmallVector<mlir::Value> thresholds;
   /// What the register's offset in each dimension adds to the constant.
   llvm::SmallVector<int64_t> coefficients;
   const Layout *layout;
@@ -169,7 +169,8 @@ public:
   // StagedStores.cpp.
   llvm::LogicalResult lowerStagedStore(mlir::Operation *op);
 
-  // LowerCompare.cpp: none where the operands are not affine in positions.
+  // LowerCompare.cpp: none where the operands are not affine in positions. `op` is a comparison of tiles or a
+  // conjunction.
   std::optional<AffineCompare> planAffineCompare(mlir::Operation *op);
   /// i1: the comparison of one register.
   mlir::Value emitAffineCompare(const AffineCompare &compare, uint32_t reg);

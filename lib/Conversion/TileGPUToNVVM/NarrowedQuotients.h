@@ -14,8 +14,12 @@ constexpr llvm::StringLiteral narrowedQuotient = "tilec.narrowed";
 /// Marks the kernel's divisions.
 void markNarrowedQuotients(tilegpu::KernelOp kernel);
 
-/// 1, or the power of two by which a divisor is multiplied so that it and its reciprocal are normal; f32. Zeros,
-/// infinities and NaN have any.
+/// Divides rows of a tile that have one divisor each, of marked divisions, by products with reciprocals of the rows,
+/// before the tile is lowered unit by unit.
+void divideRowsByReciprocals(tilegpu::KernelOp kernel);
+
+/// 1, or the power of two by which a divisor is multiplied so that it and its reciprocal are normal; f32, scalars or
+/// tiles. Zeros, infinities and NaN have any.
 mlir::Value scaleOfDivisor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value divisor);
 
 /// i1: the divisor and its reciprocal are normal.

@@ -54,7 +54,8 @@ namespace {
 // The text of a sequence. Operands: $0.. accumulators, then the descriptors, register operands and the flag.
 class WgmmaText {
 public:
-  WgmmaText(const WgmmaSequence &sequence, unsigned numAccumulators) : sequence(sequence), next(numAccumulators) {}
+  WgmmaText(OpBuilder &builder, Location loc, const WgmmaSequence &sequence, unsigned numAccumulators)
+      : builder(builder), loc(loc), sequence(sequence), next(numAccumulators) {}
 
   std::string build();
   Ptx::Values operands;
@@ -64,25 +65,29 @@ private:
     operands.push_back(value);
     return next++;
   }
-  std::string descriptor(StringRef name, unsigned base, int64_t offset);
+  std::string descriptor(Value base, int64_t offset);
   void instruction(const WgmmaStep &step);
 
+  OpBuilder &builder;
+  Location loc;
   const WgmmaSequence &sequence;
   unsigned next;
-  unsigned numDescriptors = 0;
-  unsigned descriptorA = 0, descriptorB = 0;
+  llvm::DenseMap<std::pair<Value, int64_t>, unsigned> descriptors;
   std::string declarations, addresses, instructions;
 };
 } // namespace
 
-// The register that holds descriptor + offset.
-std::string WgmmaText::descriptor(StringRef name, unsigned base, int64_t offset) {
-  if (offset == 0)
-    return "$" + std::to_string(base);
-  std::string reg = (name + Twine(numDescriptors++)).str();
-  declarations += ".reg .b64 " + reg + ";\n";
-  addresses += "add.s64 " + reg + ", $" + std::to_string(base) + ", " + std::to_string(offset) + ";\n";
-  return reg;
+// The operand that is descriptor + offset. Added up outside of the text, where those that stay the same leave loops:
+// the instructions then follow one another without uniform arithmetic between them.
+std::string WgmmaText::descriptor(Value base, int64_t offset) {
+  auto [it, isNew] = descriptors.insert({{base, offset}, next});
+  if (isNew && offset != 0) {
+    Value step = arith::ConstantIntOp::create(builder, loc, offset, 64);
+    operand(arith::AddIOp::create(builder, loc, base, step));
+  } else if (isNew) {
+    operand(base);
+  }
+  return "$" + std::to_string(it->second);
 }
 
 void WgmmaText::instruction(const WgmmaStep &step) {
@@ -96,9 +101,9 @@ void WgmmaText::instruction(const WgmmaStep &step) {
       operand(value);
     a = vectorOperand(first, step.registersA.size());
   } else {
-    a = descriptor("da", descriptorA, step.offsetA);
+    a = descriptor(sequence.descriptorA, step.offsetA);
   }
-  std::string b = descriptor("db", descriptorB, step.offsetB);
+  std::string b = descriptor(sequence.descriptorB, step.offsetB);
   std::string scaleD = "1";
   if (step.first && sequence.accumulators.empty())
     scaleD = "0";
@@ -116,9 +121,6 @@ void WgmmaText::instruction(const WgmmaStep &step) {
 }
 
 std::string WgmmaText::build() {
-  if (sequence.descriptorA)
-    descriptorA = operand(sequence.descriptorA);
-  descriptorB = operand(sequence.descriptorB);
   for (const WgmmaStep &step : sequence.steps)
     instruction(step);
   if (sequence.ignoreAccumulators && !sequence.accumulators.empty()) {
@@ -134,7 +136,7 @@ Ptx::Values Ptx::wgmma(const WgmmaSequence &sequence) {
   WgmmaSequence copy = sequence;
   if (copy.ignoreAccumulators)
     copy.ignoreAccumulators = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), copy.ignoreAccumulators);
-  WgmmaText text(copy, copy.numAccumulators);
+  WgmmaText text(builder, loc, copy, copy.numAccumulators);
   std::string body = text.build();
   Type type = isInteger(copy.instruction.a) ? Type(builder.getI32Type()) : builder.getF32Type();
   AssemblyOptions options;

@@ -19,16 +19,18 @@
 // Descriptor constants: 128-byte swizzle (1 << 62), 1024 bytes between groups of 8 rows (64 << 32), 1 << 16.
 // CHECK-LABEL: llvm.func @blocks
 // CHECK: llvm.mlir.constant(4611686293305360384 : i64)
+// CHECK: %[[STEP:.*]] = arith.constant 512 : i64
+// CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[FIRST:.*]], %[[STEP]] : i64
 // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "{
-// CHECK-SAME: add.s64 da0, $128, 512;
 // CHECK-SAME: wgmma.fence.sync.aligned;
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {$0,
 // CHECK-SAME: $63}, $128, $129, 0, 1, 1, 0, 0;
 // CHECK-SAME: {$64,
-// CHECK-SAME: $127}, da0, $129, 0, 1, 1, 0, 0;
+// CHECK-SAME: $127}, $130, $129, 0, 1, 1, 0, 0;
 // CHECK-SAME: wgmma.commit_group.sync.aligned;
 // CHECK-SAME: wgmma.wait_group.sync.aligned 0;
 // CHECK-SAME: "=&f,
+// CHECK-SAME: %[[FIRST]], %{{[0-9]+}}, %[[NEXT]],
 tilegpu.kernel @blocks attributes {kernel = "blocks", arguments = [], contracts = [], when = [], stage = 0 : i64,
     grid = [1, 1, 1], warps = 4 : i64, groups = 1 : i64, plan = {}, shared_bytes = 120000 : i64} {
   %a = tilegpu.alloc {offset = 0 : i64} : !k64
@@ -45,11 +47,12 @@ tilegpu.kernel @blocks attributes {kernel = "blocks", arguments = [], contracts 
 // CHECK-LABEL: llvm.func @transposed
 // CHECK-DAG: llvm.mlir.constant(-9223371899399045120 : i64)
 // CHECK-DAG: llvm.mlir.constant(4611686293338849280 : i64)
-// CHECK: add.s64 da0, $80, 128;
-// CHECK-SAME: add.s64 db1, $81, 64;
-// CHECK-SAME: m64n160k16.f32.f16.f16
+// CHECK: %[[A1:.*]] = arith.addi %[[A:.*]], %c128_i64{{.*}} : i64
+// CHECK: %[[B1:.*]] = arith.addi %[[B:.*]], %c64_i64{{.*}} : i64
+// CHECK: m64n160k16.f32.f16.f16
 // CHECK-SAME: $80, $81, accumulate, 1, 1, 1, 1;
-// CHECK-SAME: da0, db1, 1, 1, 1, 1, 1;
+// CHECK-SAME: $82, $83, 1, 1, 1, 1, 1;
+// CHECK-SAME: %[[A]], %[[B]], %[[A1]], %[[B1]]
 !ka = !tilegpu.smem<[64, 64], f16, <span = 128>, alloc = [64, 64]>
 !kb = !tilegpu.smem<[64, 160], f16, <span = 64>, alloc = [64, 160]>
 !out160 = !tilegpu.smem<[64, 160], f32, <span = 0, pad = 16>, alloc = [64, 160]>
@@ -75,8 +78,8 @@ tilegpu.kernel @transposed attributes {kernel = "transposed", arguments = [], co
 // A in registers: four 32-bit operands a step, one transpose flag.
 // CHECK-LABEL: llvm.func @registers
 // CHECK: m64n64k16.f32.bf16.bf16
-// CHECK-SAME: {$33, $34, $35, $36}, $32, 1, 1, 1, 1;
-// CHECK-SAME: {$37, $38, $39, $40}, db0, 1, 1, 1, 1;
+// CHECK-SAME: {$32, $33, $34, $35}, $36, 1, 1, 1, 1;
+// CHECK-SAME: {$37, $38, $39, $40}, $41, 1, 1, 1, 1;
 !r = !tilegpu.smem<[32, 64], bf16, <span = 128>, alloc = [32, 64]>
 !in = !tilegpu.smem<[64, 32], bf16, <span = 64>, alloc = [64, 32]>
 !out64 = !tilegpu.smem<[64, 64], f32, <span = 0, pad = 16>, alloc = [64, 64]>

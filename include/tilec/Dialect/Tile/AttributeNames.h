@@ -17,6 +17,9 @@ constexpr llvm::StringLiteral stagesName = "tilec.stages";
 /// On a loop: `@unroll(n)` or the plan's choice, i64; 1 keeps the loop as it is.
 constexpr llvm::StringLiteral unrollName = "tilec.unroll";
 
+/// On an axis, from IR generation: the size of its tiles, and so where one ends, is the compiler's choice, unit.
+constexpr llvm::StringLiteral freeName = "tile.free";
+
 /// On a product with a broadcast factor: the factor is 1 in most iterations of the loop around it, unit.
 constexpr llvm::StringLiteral usuallyOneName = "tile.usually_one";
 

@@ -217,8 +217,15 @@ def TileGPU_ReceiveOp : TileGPU_Op<"receive", [MemoryEffects<[MemRead, MemWrite]
 
 def TileGPU_ReleaseOp : TileGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "consumer: the item will not be read again";
-  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan);
-  let assemblyFormat = "$slot `of` $chan attr-dict `:` type($chan)";
+  let description = [{
+    `behind` a tile: the release is not executed before the tile has been computed, and so is nothing that follows it,
+    such as the wait for a product. Assemblers move waits up to the operation in front of them.
+  }];
+  let arguments = (ins TileGPU_SlotType:$slot, TileGPU_ChanType:$chan, Optional<AnyRankedTensor>:$behind);
+  let assemblyFormat = "$slot `of` $chan (`behind` `(` $behind^ `:` type($behind) `)`)? attr-dict `:` type($chan)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$slot, "::mlir::Value":$chan), [{
+    build($_builder, $_state, slot, chan, ::mlir::Value());
+  }]>];
 }
 
 def TileGPU_SlotViewOp : TileGPU_Op<"slot_view", [Pure]> {
