@@ -14,6 +14,7 @@ MODULES = {"cuBLAS": "peer_cublas", "cuDNN": "peer_torch", "FA2": "peer_torch", 
            "TileLang": "peer_tilelang", "CUDA Tile": "peer_cutile", "Triton": "peer_triton", "inductor": "peer_torch",
            "torch": "peer_torch"}
 COMPILED = ("TileLang", "Triton", "read")      # ahead of the measurements, in other processes
+IMPORT = "import"                              # the step that finds out whether a peer is there
 SECOND = "FA3"                                 # runs in a process of its own, beside cuDNN
 PEERS_FOLDER = "TILEC_BENCH_PEERS"             # environment: the folder of `run --peers`
 

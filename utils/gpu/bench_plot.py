@@ -9,8 +9,8 @@ from bench_shapes import SETS
 COLOURS = dict(zip(COLUMNS, ("#1b7837", "#1b7837", "#762a83", "#555555", "#999999", "#d6604d", "#4393c3", "#e08214",
                              "#c51b7d", "#8c510a", "#000000")))
 LABELS, WIDTH, RIGHT, ROW, HEAD, FOOT = 300, 560, 30, 17, 34, 26
-LOWEST, HIGHEST = 0.5, 4.0                     # what lies outside is drawn at the edge, as a triangle
-TICKS = (0.5, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 4)
+LOWEST, HIGHEST = 0.6, 2.5                     # what lies outside is drawn at the edge, as a triangle
+TICKS = (0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5)
 
 
 def across(value):
@@ -43,7 +43,7 @@ def legend(peers, y):
 
 def panel(name, group, top):
     """(shapes, height) of a set."""
-    height, parts = ROW * len(group), [text(8, top + 18, SETS.get(name, name).capitalize(), extra=' font-weight="bold"')]
+    height, parts = ROW * len(group), [text(8, top + 18, SETS.get(name, name), extra=' font-weight="bold"')]
     begin = top + HEAD
     parts += legend(present_peers(group), top + 18)
     for t in TICKS:

@@ -4,7 +4,7 @@ import os
 
 import bench_plot
 from bench_peers import OURS, SECOND
-from bench_results import (cell, fault_of, geometric_mean, merged, present, rate, ratio, row_of, sets, short)
+from bench_results import (cell, fault_of, geometric_mean, merged, present, rate, ratio, row_of, sets, short, versions)
 from bench_shapes import SETS
 
 TABLES, PLOT = "performance-tables.md", "performance-ratios.svg"
@@ -66,7 +66,8 @@ def details(results):
                              f"{x['single']:.4f}", f"{rate(r, x):.1f}", f"{rate(r, x, 'sustained'):.1f}", r["unit"],
                              clock(x), watts, f"{x['error']:.1e}"])
             elif x["peer"] == SECOND and "beside" in x:
-                rows.append([r["name"], SECOND, f"in its own process; cuDNN there {x['vendor_there']:.4f} ms", "", "",
+                where = f"{x.get('config', '')}, in its own process; cuDNN there {x['vendor_there']:.4f} ms"
+                rows.append([r["name"], SECOND, where, "", "",
                              f"{r['work'] / x['sustained_there'] / 1e9:.1f}", r["unit"], "", "", f"{x['error']:.1e}"])
     return ["### Configurations", "", *table(["problem", "", "configuration", "ms, single", "rate, single", "sustained", "",
                                               "MHz, sustained", "W", "relative error"], rows), ""]
@@ -80,11 +81,10 @@ def failures(results):
 
 def origin(facts):
     """One line a run: the card and the versions."""
-    versions = "; ".join(f"{p} {v}" for p, v in facts.get("versions", {}).items() if not v.startswith("not there"))
     missing = [p for p, v in facts.get("versions", {}).items() if v.startswith("not there")]
     highest = (facts.get("highest_clocks") or {}).get("sm")
     text = (f"- {facts['date']}: {facts.get('device')}, driver {facts.get('driver')}, CUDA {facts.get('cuda')}, PyTorch "
-            f"{facts.get('pytorch')}, at most {highest} MHz; {versions}.")
+            f"{facts.get('pytorch')}, at most {highest} MHz; {versions(facts)}.")
     return text + (f" Not there: {', '.join(missing)}." if missing else "") + (" Few repetitions." if facts["quick"] else "")
 
 

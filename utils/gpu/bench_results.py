@@ -90,6 +90,11 @@ def merged(runs):
     return list(found.values())
 
 
+def versions(facts):
+    """Of the peers that are there, each once."""
+    return ", ".join(dict.fromkeys(v for v in facts.get("versions", {}).values() if not v.startswith("not there")))
+
+
 def sets(results):
     """{set: its results}."""
     found = {}

@@ -1,6 +1,6 @@
 """What utils/bench measures: problems with their shapes, in order of importance. Plain data; needs no GPU.
 
-rank 1: the few that say most; 2: the shape lists of docs/performance.md; 3: what is nice to know.
+rank 1: the few that say most; 2: the usual shapes of each kind; 3: the others.
 """
 from dataclasses import dataclass, field
 

@@ -57,8 +57,9 @@ def outputs(launch, results):
         r.poison()
     given = launch()
     torch.cuda.synchronize()
-    tensors = [r.tensor for r in results] if given is None else list(given) if isinstance(given, tuple) else [given]
-    return tensors
+    if given is None:
+        return [r.tensor for r in results]
+    return list(given) if isinstance(given, tuple) else [given]
 
 
 def checked(launch, problem, twice):
@@ -88,14 +89,14 @@ class Worker:
         self.timers = {}
 
     def run(self, job):
+        self.excluded = {tuple(e) for e in job["exclude"]}
         return self.facts() if job.get("facts") else self.measure(job)
 
     def facts(self):
         properties = torch.cuda.get_device_properties(0)
         versions = {}
         for peer in bench_peers.MODULES:
-            self.tell(dict(doing=[peer, "import"], seconds=FIRST_LAUNCH))
-            versions[peer], _ = there(peer)
+            versions[peer], _ = self.present(peer)
         clocks = self.timer(False).clocks
         return dict(device=properties.name, multiprocessors=properties.multi_processor_count, cuda=torch.version.cuda,
                     driver=clocks.driver(), pytorch=torch.__version__, versions=versions, highest_clocks=clocks.most(),
@@ -111,14 +112,12 @@ class Worker:
         spec = self.specs[job["case"]]
         self.tell(dict(doing=["", ""], seconds=MAKING))
         problem = bench_problems.make(spec)
-        self.excluded, self.faults, self.facts_of = {tuple(e) for e in job["exclude"]}, [], {}
-        candidates = {**self.ours(problem), **self.theirs(problem, job.get("peers"))}
+        self.faults, self.facts_of = [], {}
+        candidates = {**self.ours(problem), **self.theirs(problem, job["peers"])}
         rows = [dict(self.facts_of[c], peer=c[0], config=c[1], **times)
                 for c, times in self.timer(job.get("quick", False)).duel(candidates).items()]
         for launch in candidates.values():
             getattr(launch, "release", lambda: None)()
-        measured = {r["peer"] for r in rows}
-        rows += [f for f in first_of_each(self.faults) if f["peer"] not in measured]
         del candidates, problem
         torch.cuda.empty_cache()
         return dict(rows=rows, faults=self.faults)
@@ -137,15 +136,26 @@ class Worker:
     def theirs(self, problem, peers):
         found = {}
         for peer, configurations in bench_peers.configurations(problem.spec).items():
-            if peers and peer not in peers:
+            if peer not in peers:
                 continue
-            version, module = there(peer)
+            version, module = self.present(peer)
             if module is None:
                 self.faults.append(dict(peer=peer, fault=version))
                 continue
             for c in configurations:
                 self.add(found, (peer, bench_peers.label(c)), lambda: module.bind(peer, problem, c), problem)
         return found
+
+    def present(self, peer):
+        """(version, module) of a peer, or (why it is not there, None)."""
+        if (peer, bench_peers.IMPORT) in self.excluded:
+            return "not there: it cannot be imported in this process", None
+        self.tell(dict(doing=[peer, bench_peers.IMPORT], seconds=FIRST_LAUNCH))
+        try:
+            module = bench_peers.module(peer)
+            return module.version(peer), module
+        except Exception as e:                 # an installation can be broken in many ways
+            return f"not there: {type(e).__name__}: {e}"[:200], None
 
     def add(self, found, candidate, bind, problem):
         """Binds and checks a candidate; a fault is noted and leaves it out."""
@@ -172,22 +182,6 @@ class Worker:
         except Exception as e:
             self.tell(dict(last_words=fault or f"{type(e).__name__}: {e}"[:400]))
             os._exit(3)
-
-
-def there(peer):
-    """(version, module) of a peer, or (why it is not there, None)."""
-    try:
-        module = bench_peers.module(peer)
-        return module.version(), module
-    except Exception as e:                     # an installation can be broken in many ways
-        return f"not there: {type(e).__name__}: {e}"[:200], None
-
-
-def first_of_each(faults):
-    found = {}
-    for f in faults:
-        found.setdefault(f["peer"], f)
-    return list(found.values())
 
 
 if __name__ == "__main__":

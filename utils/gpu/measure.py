@@ -30,7 +30,7 @@ from supervisor import WorkerProcess, run_parallel
 COMPILE_LIMIT, COMPILERS = 90, max(1, min(12, (os.cpu_count() or 2) - 4))
 FIRST_WORD = 120                               # seconds until a job says what it does
 TRIES = 6                                      # processes that one problem may cost
-SECOND_SECONDS = 45                            # of the budget that are kept for FlashAttention-3
+SECOND_SECONDS = 30                            # of the budget that are kept for FlashAttention-3
 
 
 class Ahead:
@@ -39,7 +39,7 @@ class Ahead:
     def __init__(self, specs, peers, deadline, log, script=os.path.join(HERE, "bench_compile.py")):
         self.jobs = {s.name: [dict(case=s.name, peer=p, configuration=list(c), run={})
                               for p, configurations in bench_peers.configurations(s).items()
-                              if p in bench_peers.COMPILED and (not peers or p in peers) for c in configurations]
+                              if p in bench_peers.COMPILED and p in peers for c in configurations]
                      for s in specs}
         groups = [[job] for jobs in self.jobs.values() for job in jobs]
         self.thread = threading.Thread(daemon=True, target=lambda: run_parallel(
@@ -63,6 +63,7 @@ class Session:
     """The process that measures, replaced when it hangs or dies."""
 
     def __init__(self, log, start=None):
+        self.absent = []                       # faults of peers whose import ended the process
         self.worker, self.start = None, start or (
             lambda: WorkerProcess(ROOT, log=log, script=os.path.join(HERE, "bench_worker.py")))
 
@@ -87,9 +88,18 @@ class Session:
             else:
                 return message, None
 
+    def facts(self):
+        """The card and the versions, or what went wrong."""
+        for _ in range(TRIES):
+            answer, guilty = self.ask(dict(facts=True, exclude=[[f["peer"], f["config"]] for f in self.absent]))
+            if answer or not guilty[0]:
+                break
+            self.absent.append(dict(peer=guilty[0], config=guilty[1], fault=guilty[2]))
+        return answer or dict(fault=guilty[2])
+
     def measure(self, job, known=()):
         """Rows and faults of a problem. Candidates that cost a process are left out in the next try."""
-        blamed = list(known)
+        blamed = [*self.absent, *known]
         for _ in range(TRIES):
             answer, guilty = self.ask(dict(job, exclude=[[f["peer"], f["config"]] for f in blamed]))
             if answer is not None and "fault" not in answer:
@@ -109,7 +119,7 @@ class Session:
 def merge(answer, blamed):
     """The answer with the faults known before; a peer with faults alone gets a row that says so."""
     faults = [*answer["faults"], *blamed]
-    measured = {r["peer"] for r in answer["rows"]}
+    measured = {r["peer"] for r in answer["rows"] if "fault" not in r}
     missing = {}
     for f in faults:
         if f["peer"] not in measured:
@@ -141,9 +151,7 @@ def second_process(results, folder, seconds):
 
 
 def facts_of(session, args):
-    """The card and the versions, of a run."""
-    answer, guilty = session.ask(dict(facts=True))
-    facts = answer or dict(fault=guilty[2])
+    facts = session.facts()
     facts.update(date=str(datetime.date.today()), quick=args.quick, regimes=dict(
         single="median of single launches in random order, each after an idle gap and a flush of L2",
         sustained="median of launches in blocks of 40 ms in random order, L2 flushed before each launch"))
@@ -151,9 +159,8 @@ def facts_of(session, args):
 
 
 def header(facts):
-    versions = ", ".join(f"{p} {v}" for p, v in facts.get("versions", {}).items() if not v.startswith("not there"))
     return (f"{facts['date']}, {facts.get('device')}, driver {facts.get('driver')}, CUDA {facts.get('cuda')}, "
-            f"PyTorch {facts.get('pytorch')}; {versions}")
+            f"PyTorch {facts.get('pytorch')}; {bench_results.versions(facts)}")
 
 
 def prepare_environment(args, caches):
@@ -175,18 +182,21 @@ def parse():
     parser.add_argument("--rank", type=int, default=3, help="1: the most important problems, 2: the documented lists, 3: all")
     parser.add_argument("--peers", help="folder with prepared peers")
     parser.add_argument("--only", action="append", help="measure beside this peer alone (may be repeated)")
+    parser.add_argument("--without", action="append", default=[], help="leave this peer out (may be repeated)")
     parser.add_argument("--budget", type=float, default=1e9, help="seconds; the most important problems come first")
     parser.add_argument("--json", default="bench-results.json", help="the results (default: %(default)s)")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions")
     parser.add_argument("--cache", help="folder that keeps what the peers compile (default: a temporary one)")
     parser.add_argument("--list", action="store_true", help="name the problems and stop")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.only = [p for p in (args.only or bench_results.COLUMNS) if p not in args.without]
+    return args
 
 
 def run(args, specs, caches, log):
     """Measures what the time allows; gives the results and how many problems are left."""
     start = time.monotonic()
-    seconds = SECOND_SECONDS if any(s.kind == "attention" for s in specs) and (not args.only or SECOND in args.only) else 0
+    seconds = SECOND_SECONDS if SECOND in args.only and any(s.kind == "attention" for s in specs) else 0
     end = start + args.budget
     deadline = max(end - seconds, start + args.budget / 2)
     session, results = Session(log), []

@@ -24,7 +24,7 @@ def manifest():
     return _loaded["manifest"]
 
 
-def version():
+def version(peer):
     return manifest()["version"]
 
 

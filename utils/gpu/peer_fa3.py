@@ -3,6 +3,7 @@
 JAX's launches cannot be bracketed by events of PyTorch's streams: both sides run in blocks of back-to-back launches, timed
 by the host's clock, in turns. What comes out is FlashAttention-3's time by cuDNN's.
 """
+import importlib.metadata
 import json
 import os
 import statistics
@@ -60,7 +61,8 @@ def measure(spec):
             times[n].append(seconds(launch, counts[n]) * 1e3)
     middle = {n: statistics.median(t) for n, t in times.items()}
     vendor = min(middle["BHSD"], middle["BSHD"])
-    return dict(error=error, sustained_there=middle["FA3"], vendor_there=vendor, beside=middle["FA3"] / vendor)
+    versions = ", ".join(f"{p} {importlib.metadata.version(p)}" for p in ("flash-attn3-jax", "jax"))
+    return dict(config=versions, error=error, sustained_there=middle["FA3"], vendor_there=vendor, beside=middle["FA3"] / vendor)
 
 
 def main():

@@ -7,8 +7,8 @@ import tilelang_kernels as kernels
 TARGET = "cuda"
 
 
-def version():
-    return tilelang.__version__
+def version(peer):
+    return f"TileLang {tilelang.__version__}"
 
 
 def prepare(spec, configuration):
@@ -23,7 +23,10 @@ def bind(peer, problem, configuration):
         tensors = (*(problem.tensors[x] for x in "qkv"), problem.out)
     else:
         tensors = (problem.tensors["x"], *((problem.tensors["g"],) if spec.kind == "rms_norm" else ()), problem.out)
-    return lambda: kernel(*tensors)
+
+    def launch():
+        kernel(*tensors)                       # returns a list of nothing
+    return launch
 
 
 def compiled(spec, configuration):

@@ -11,8 +11,8 @@ from bench_problems import EPSILON, Result
 BACKENDS = {"cuDNN": SDPBackend.CUDNN_ATTENTION, "FA2": SDPBackend.FLASH_ATTENTION}
 
 
-def version():
-    return f"{torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
+def version(peer):
+    return f"cuDNN {torch.backends.cudnn.version()}" if peer == "cuDNN" else f"PyTorch {torch.__version__}"
 
 
 def bind(peer, problem, configuration):

@@ -11,8 +11,8 @@ BAND = 8
 PROGRAMS = 4                                   # of the bare read, a multiprocessor
 
 
-def version():
-    return triton.__version__
+def version(peer):
+    return f"Triton {triton.__version__}"
 
 
 def prepare(spec, configuration):

@@ -22,6 +22,8 @@ class Worker:
                 raise ValueError("does not compile")
             return {}
         excluded = [tuple(e) for e in job["exclude"]]
+        if job.get("facts"):
+            return self.facts(excluded)
         rows = []
         for candidate in (("tilec", "default"), ("TileLang", "slow"), ("Triton", "4")):
             if candidate in excluded:
@@ -36,6 +38,12 @@ class Worker:
         if job["case"] == "fails":
             raise ValueError("no memory")
         return dict(rows=rows, faults=[])
+
+    def facts(self, excluded):
+        if ("TileLang", "import") not in excluded:
+            self.tell(dict(doing=["TileLang", "import"], seconds=30))
+            os._exit(1)
+        return dict(device="a card")
 
 
 if __name__ == "__main__":

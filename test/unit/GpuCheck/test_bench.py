@@ -18,6 +18,7 @@ import bench_plot
 import bench_report
 import bench_results
 import bench_shapes
+import fake_torch
 import measure
 from supervisor import WorkerProcess
 
@@ -35,7 +36,8 @@ def result(name="gemm bf16 NT 4096x4096x4096", *rows, **more):
 
 
 def run_of(*results):
-    versions = {"cuBLAS": "130001", "Triton": "3.6.0", "TileLang": "not there: ModuleNotFoundError"}
+    versions = {"cuBLAS": "cuBLASLt 130001", "Triton": "Triton 3.6.0", "read": "Triton 3.6.0",
+                "TileLang": "not there: ModuleNotFoundError"}
     return dict(results=list(results), facts=dict(
         date="2026-11-30", device="NVIDIA H200", driver="580", cuda="13.0", pytorch="2.11", versions=versions, quick=False,
         highest_clocks=dict(sm=1980), regimes=dict(single="median", sustained="blocks")))
@@ -158,6 +160,41 @@ class Results(unittest.TestCase):
         self.assertNotIn("x: TileLang", text)
 
 
+class Timing(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.device = fake_torch.install()
+        cls.addClassCleanup(lambda: [sys.modules.pop(m, None) for m in ("torch", "bench_timing")])
+        import bench_timing
+        bench_timing.time = cls.device.time()
+        cls.timing = bench_timing
+
+    def setUp(self):
+        self.device.log.clear()
+        self.device.holds.clear()
+        self.told = []
+        self.timer = self.timing.Timer(lambda candidate, seconds: self.told.append(candidate), True)
+
+    def test_a_slow_host_gets_a_longer_hold(self):
+        for host, holds in ((1e-5, 1), (8e-4, 2), (1e-1, 3)):
+            self.device.holds.clear()
+            self.assertEqual(self.timer.once(self.device.kernel("x", 0.5, host)), 0.5)
+            self.assertEqual(self.device.holds, list(self.timing.HOLDS[:holds]))
+
+    def test_the_best_configuration_of_each_peer_runs_sustained(self):
+        candidates = {("tilec", "a"): 1.0, ("cuBLAS", "a"): 3.0, ("cuBLAS", "b"): 2.0, ("cuBLAS", "c"): 2.05}
+        found = self.timer.duel({c: self.device.kernel(c, t) for c, t in candidates.items()})
+        self.assertEqual({c: f["single"] for c, f in found.items()}, {("tilec", "a"): 1.0, ("cuBLAS", "b"): 2.0})
+        self.assertEqual({c: f["sustained"] for c, f in found.items()}, {("tilec", "a"): 1.0, ("cuBLAS", "b"): 2.0})
+        log = self.device.log
+        self.assertEqual(log.count(("cuBLAS", "a")), self.timing.HEATS)
+        self.assertTrue(all(log[i - 1] == "flush" for i, x in enumerate(log) if x != "flush"))
+        self.assertEqual(set(self.told), set(candidates))
+
+    def test_nothing_to_measure(self):
+        self.assertEqual(self.timer.duel({}), {})
+
+
 class Supervision(unittest.TestCase):
     def session(self):
         session = measure.Session(None, lambda: WorkerProcess(ROOT, script=STAND_IN))
@@ -181,9 +218,23 @@ class Supervision(unittest.TestCase):
         self.assertEqual((found["tilec"], found["Triton"]), ("measured", "measured"))
         self.assertEqual(found["TileLang"], "the process died: an illegal address")
 
+    def test_an_import_that_ends_the_process_leaves_the_peer_out(self):
+        session = self.session()
+        self.assertEqual(session.facts()["device"], "a card")
+        self.assertEqual([(f["peer"], f["config"]) for f in session.absent], [("TileLang", "import")])
+        rows = session.measure(dict(case="works"))["rows"]
+        self.assertEqual({r["peer"] for r in rows}, {"tilec", "TileLang", "Triton"})
+
     def test_what_did_not_compile_is_left_out(self):
         found = self.measure("hangs", [dict(peer="TileLang", config="slow", fault="compiling: error")])
         self.assertEqual(found["TileLang"], "compiling: error")
+
+    def test_a_peer_with_faults_alone_has_a_row_that_says_so(self):
+        fault = dict(peer="TileLang", config="a", fault="wrong")
+        merged = measure.merge(dict(rows=[row("tilec", 1.0)], faults=[fault, dict(fault, peer="tilec")]),
+                               [dict(fault, config="b", fault="hung")])
+        self.assertEqual([(r["peer"], r.get("fault")) for r in merged["rows"]], [("tilec", None), ("TileLang", "wrong")])
+        self.assertEqual(len(merged["faults"]), 3)
 
     def test_a_fault_of_the_problem_is_reported_as_ours(self):
         self.assertEqual(self.measure("fails"), dict(tilec="no memory"))
