@@ -7,6 +7,7 @@ from bench_peers import OURS, SECOND
 from bench_results import (cell, fault_of, geometric_mean, merged, present, rate, ratio, row_of, sets, short, versions)
 from bench_shapes import SETS
 
+READ = "read"
 TABLES, PLOT = "performance-tables.md", "performance-ratios.svg"
 
 
@@ -36,17 +37,23 @@ def ratios(name, group):
     """The table of a set: our rate, then our rate by each peer's."""
     peers = [p for p in present(group) if any(ratio(r, p) is not None or fault_of(r, p) for r in group)]
     unit = group[0]["unit"]
-    rows = []
+    rows, read = [], READ in peers
     for r in group:
         ours = row_of(r, OURS)
         own = [f"{rate(r, ours):.0f}", clock(ours)] if ours else [short(fault_of(r, OURS) or "no build"), ""]
-        rows.append([r["name"], *own, *(both(r, p) for p in peers)])
-    rows.append(["geometric mean", "", "", *(" / ".join(m for m in (mean(group, p, "single"),
+        rows.append([r["name"], *own, *([weights(r, OURS), weights(r, READ)] if read else []), *(both(r, p) for p in peers)])
+    rows.append(["geometric mean", "", "", *(["", ""] if read else []), *(" / ".join(m for m in (mean(group, p, "single"),
                                              "" if p == SECOND else mean(group, p, "sustained")) if m) for p in peers)])
     distributions = sorted({r["distribution"] for r in group})
     return [f"### {SETS.get(name, name).capitalize()}", "",
             f"Inputs {' or '.join(distributions)}. Ours by theirs, single launches / sustained.", "",
-            *table(["", f"ours, {unit}", "MHz", *peers], rows), ""]
+            *table(["", f"ours, {unit}", "MHz", *(["weights, GB/s", "bare read, GB/s"] if read else []), *peers], rows), ""]
+
+
+def weights(result, peer):
+    """At what rate the weights, N x K of 16 bits, are read."""
+    row = row_of(result, peer)
+    return f"{2 * result['sizes']['n'] * result['sizes']['k'] / row['single'] / 1e6:.0f}" if row else ""
 
 
 def clock(row):

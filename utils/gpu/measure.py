@@ -179,7 +179,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", help="only problems whose set, name or kernel holds one of these; "
                         "a+b: both")
-    parser.add_argument("--rank", type=int, default=3, help="1: the most important problems, 2: the documented lists, 3: all")
+    parser.add_argument("--filter", action="append", default=[], help="the same as a pattern")
+    parser.add_argument("--rank", type=int, default=3, help="1: the most important problems, 2: the usual shapes too, 3: all")
     parser.add_argument("--peers", help="folder with prepared peers")
     parser.add_argument("--only", action="append", help="measure beside this peer alone (may be repeated)")
     parser.add_argument("--without", action="append", default=[], help="leave this peer out (may be repeated)")
@@ -226,7 +227,7 @@ def save(path, run):
 
 def main():
     args = parse()
-    specs = bench_shapes.problems(args.patterns, args.rank)
+    specs = bench_shapes.problems(args.patterns + args.filter, args.rank)
     if args.list:
         print("\n".join(f"{s.rank} {s.set}: {s.name}" for s in specs))
         return 0

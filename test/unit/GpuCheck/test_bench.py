@@ -262,6 +262,8 @@ class Report(unittest.TestCase):
             result("rms_norm bf16 8x8 <odd & \"even\">", row("tilec", 1.0), row("copy", 0.2), set="memory", unit="GB/s"),
             result("attention", row("tilec", 1.0), row("cuDNN", 1.1), set="attention"),
             result("softmax bf16 1x1", dict(peer="tilec", fault="hung"), row("copy", 1.0), set="memory", unit="GB/s"))]
+        self.runs[0]["results"].append(
+            result("few rows", row("tilec", 0.5), row("read", 0.4), set="few rows", sizes=dict(n=10000, k=50000)))
         self.runs[0]["results"][2]["rows"].append(
             dict(peer="FA3", beside=0.9, vendor_there=1.0, sustained_there=0.9, error=1e-3))
 
@@ -269,7 +271,8 @@ class Report(unittest.TestCase):
         text = bench_report.markdown(self.runs)
         for part in ("| gemm bf16 NT 4096x4096x4096 | 2 | 1755 | 1.200 / 1.091 | not there |", "random normal", "driver 580",
                      "Triton 3.6.0", "Not there: TileLang", "at most 1980 MHz", "gemm__inputs", "wrong: a / b",
-                     "| softmax bf16 1x1 | hung |", "0.990"):
+                     "| softmax bf16 1x1 | hung |", "0.990",
+                     "| few rows | 4 | 1755 | 2000 | 2500 | 0.800 / 0.800 |"):
             self.assertIn(part, text)
         for block in text.split("\n\n"):
             lines = [l for l in block.splitlines() if l.startswith("|")]
@@ -279,7 +282,7 @@ class Report(unittest.TestCase):
         root = ElementTree.fromstring(bench_plot.svg(bench_results.merged(self.runs)))
         tag = lambda name: "{http://www.w3.org/2000/svg}" + name
         titles = [t.text for t in root.iter(tag("title"))]
-        self.assertEqual(len(titles), 5)
+        self.assertEqual(len(titles), 6)
         self.assertEqual(len(list(root.iter(tag("path")))), 2)            # 9 and 0.2 lie outside
         self.assertEqual(bench_plot.across(1e9), bench_plot.across(bench_plot.HIGHEST))
         self.assertLess(bench_plot.across(0.9), bench_plot.across(1.1))
