@@ -12,10 +12,11 @@ from driver import DriverError
 
 def serve(make, run, told=()):
     """Answers every job with the dictionary that run(worker, job) returns, the seconds, and its fault if any.
-    make: gives the worker. told: exceptions that speak for themselves; of others the answer has the type as well."""
+    make: gives the worker; its tell(message) sends what is no answer yet. told: exceptions that speak for themselves; of others the answer has the type as well."""
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)                                          # whatever else prints must not break the protocol
     worker = make()
+    worker.tell = lambda message: print(json.dumps(message), file=answers)
     print(json.dumps({"ready": worker.driver.sm_count}), file=answers)
     for line in sys.stdin:
         start, answer, fatal = time.monotonic(), {}, False
