@@ -52,8 +52,11 @@ def moved(lines, i, to):
 
 
 def definition(lines, i, value):
-    """The line before i that defines a value."""
-    return next(j for j in range(i - 1, -1, -1) if lines[j].lstrip().startswith(value + " = "))
+    """The line before i that defines a value; for one that a loop carries, that before the products are waited for."""
+    found = next((j for j in range(i - 1, -1, -1) if lines[j].lstrip().startswith(value + " = ")), None)
+    if found is not None:
+        return found
+    return next(j for j in range(i - 1, -1, -1) if re.search(r"tilegpu\.mma_(settle|wait)", lines[j])) - 1
 
 
 def synchronisation(lines, i):
