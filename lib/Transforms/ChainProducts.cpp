@@ -52,6 +52,9 @@ bool Chain::matches() {
     if (!release || !isa_and_nonnull<tilegpu::ReceiveOp>(release.getSlot().getDefiningOp()) ||
         release.getSlot().getParentBlock() != loop.getBody())
       return false;
+    // The next item needs a slot beside the one that is held.
+    if (cast<tilegpu::ChanType>(release.getChan().getType()).getSlots() < 2)
+      return false;
     releases.push_back(release);
   }
   return true;

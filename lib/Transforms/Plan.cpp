@@ -6,6 +6,7 @@
 #include "Sources.h"
 #include "SwapOperands.h"
 #include "TripCounts.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Machine/Occupancy.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -170,6 +171,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     if (!loop || !isa<tile::ParallelOp>(loop->getParentOp()) || loop.getNumResults() != 1 ||
         dot.getAcc() != loop.getRegionIterArg(0) || !dot->hasOneUse() ||
         loop.getYieldedValues().front() != dot.getResult())
+      return false;
+    auto stages = loop->getAttrOfType<IntegerAttr>(tile::stagesName);
+    if (stages && stages.getInt() < leastSlots)
       return false;
     const DotFacts &facts = dots.front();
     int64_t slotBytes =
