@@ -12,21 +12,30 @@ static bool isReleased(const Channel::Reader &reader, int64_t item) {
 
 bool Channel::hasFreeSlot() const {
   int64_t previous = acquired - slots;
+  if (dealtOut)
+    return previous < 0 || returned.count(previous);
   return llvm::all_of(readers, [&](const auto &entry) { return isReleased(entry.second, previous); });
 }
 
 bool Channel::isDrained() const {
+  if (dealtOut)
+    return acquired == committed && static_cast<int64_t>(returned.size()) == committed;
   return acquired == committed && llvm::all_of(readers, [&](const auto &entry) {
            return entry.second.received == committed && entry.second.released == committed;
          });
 }
+
+// A barrier tells only two laps of a ring apart: whoever waits for an item before the one that was in its slot has come
+// takes that one for it.
+static bool isLapAhead(const Channel &channel, int64_t item) { return item - channel.slots >= channel.committed; }
 
 bool Machine::waits(Operation *op) {
   if (auto take = dyn_cast<tilegpu::AcquireOp>(op))
     return !std::get<Channel *>(environment.lookup(take.getChan()))->hasFreeSlot();
   if (auto take = dyn_cast<tilegpu::ReceiveOp>(op)) {
     Channel *channel = std::get<Channel *>(environment.lookup(take.getChan()));
-    return channel->readers[number].received >= channel->committed;
+    int64_t item = channel->readers[number].received;
+    return item >= channel->committed && !isLapAhead(*channel, item);
   }
   if (isa<tilegpu::TurnTakeOp>(op) && group < static_cast<int64_t>(context.turns.size())) {
     // Group 0 follows the last group's turn in the round before.
@@ -108,6 +117,10 @@ LogicalResult Machine::commit(tilegpu::CommitOp op) {
 LogicalResult Machine::receive(tilegpu::ReceiveOp op) {
   Channel *channel = std::get<Channel *>(environment.lookup(op.getChan()));
   int64_t item = channel->readers[number].received++;
+  if (isLapAhead(*channel, item))
+    return op.emitError() << "waits for an item of channel '" << channel->name << "' a lap ahead of its ring";
+  if (channel->dealtOut && !channel->taken.insert(item).second)
+    return op.emitError() << "receives an item of channel '" << channel->name << "' that another group has received";
   set(op.getSlot(), SlotValue{channel, item, true});
   return success();
 }
@@ -116,10 +129,27 @@ LogicalResult Machine::release(tilegpu::ReleaseOp op) {
   SlotValue slot = std::get<SlotValue>(environment.lookup(op.getSlot()));
   if (!slot.received || !holds(slot))
     return op.emitError() << "releases an item of channel '" << slot.channel->name << "' that it does not hold";
+  if (slot.channel->dealtOut)
+    slot.channel->returned.insert(slot.item);
   Channel::Reader &reader = slot.channel->readers[number];
   reader.early.push_back(slot.item);
   while (llvm::is_contained(reader.early, reader.released))
     llvm::erase(reader.early, reader.released++);
+  return success();
+}
+
+LogicalResult Machine::skip(tilegpu::SkipOp op) {
+  Channel *channel = std::get<Channel *>(environment.lookup(op.getChan()));
+  FailureOr<int64_t> count = integer(op, op.getCount());
+  if (failed(count))
+    return failure();
+  if (*count < 0)
+    return op.emitError("skips a negative number of items");
+  Channel::Reader &reader = channel->readers[number];
+  if (reader.released != reader.received)
+    return op.emitError() << "skips items of channel '" << channel->name << "' while it holds one";
+  reader.received += *count;
+  reader.released = reader.received;
   return success();
 }
 

@@ -84,6 +84,7 @@ void Processes::start(tilegpu::ProcessOp process, Environment environment, int n
   for (auto &entry : environment)
     if (auto *ring = std::get_if<StagingPtr>(&entry.second))
       context.stagings.push_back(*ring = std::make_shared<Staging>(**ring));
+  process.walk([&](tilegpu::SkipOp op) { std::get<Channel *>(environment.lookup(op.getChan()))->dealtOut = true; });
   process.walk([&](tilegpu::ReceiveOp op) { std::get<Channel *>(environment.lookup(op.getChan()))->readers[number]; });
   machines.emplace_back(context, process.getBody().front(), std::move(environment), number, replica);
 }

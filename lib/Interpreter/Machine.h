@@ -7,6 +7,7 @@
 #include "mlir/Support/LLVM.h"
 #include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include <deque>
 
 namespace tilec::interpreter {
 
@@ -103,12 +104,15 @@ private:
   mlir::LogicalResult commit(tilegpu::CommitOp op);
   mlir::LogicalResult receive(tilegpu::ReceiveOp op);
   mlir::LogicalResult release(tilegpu::ReleaseOp op);
+  mlir::LogicalResult skip(tilegpu::SkipOp op);
   mlir::LogicalResult slotView(tilegpu::SlotViewOp op);
   mlir::LogicalResult subview(tilegpu::SubviewOp op);
   mlir::LogicalResult zeroTail(tilegpu::ZeroTailOp op);
   mlir::LogicalResult mma(tilegpu::MmaOp op);
   mlir::LogicalResult mmaWait(tilegpu::MmaWaitOp op);
   mlir::FailureOr<TilePtr> compute(mlir::Operation *op, const Product &product);
+  /// Ends the products below a number.
+  mlir::LogicalResult settle(mlir::Operation *op, int64_t number);
   mlir::LogicalResult takeTurn(mlir::Operation *op);
   mlir::LogicalResult passTurn(mlir::Operation *op);
   // Staged stores (StagedStores.cpp).
@@ -131,8 +135,9 @@ private:
   /// The number of the last barrier of the group, from 1, and of the last one with a proxy fence.
   int64_t barrier = 1;
   int64_t fence = 0;
-  /// Products started so far.
+  /// Products started so far, and those of them that have not ended.
   int64_t started = 0;
+  std::deque<std::shared_ptr<Product>> underWay;
 };
 
 } // namespace tilec::interpreter

@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <variant>
 
 namespace tilec::interpreter {
@@ -44,6 +45,10 @@ struct Channel {
     llvm::SmallVector<int64_t, 4> early;
   };
   std::map<int, Reader> readers;
+  /// Each item has one reader, the others skip it.
+  bool dealtOut = false;
+  /// Of such a channel: items that were received, and those that were released.
+  std::set<int64_t> taken, returned;
   std::vector<llvm::SmallVector<SharedTile, 4>> contents;
 
   /// Whether every reader has released the item that the next acquire would overwrite.
@@ -100,6 +105,10 @@ struct Product {
   Operand a, b;
   /// Null: as if 0.
   TilePtr acc;
+  /// The product under way that this one adds to, in place of `acc`.
+  std::shared_ptr<Product> previous;
+  /// What came out, once it was settled.
+  TilePtr result;
   int64_t number = 0;
 };
 

@@ -51,6 +51,7 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
       .Case([&](tilegpu::SubviewOp o) { return subview(o); })
       .Case([&](tilegpu::MmaOp o) { return mma(o); })
       .Case([&](tilegpu::MmaWaitOp o) { return mmaWait(o); })
+      .Case([&](tilegpu::MmaSettleOp o) { return settle(o, started - static_cast<int64_t>(o.getAfter())); })
       .Case([&](tilegpu::TurnTakeOp o) { return takeTurn(o); })
       .Case([&](tilegpu::TurnPassOp o) { return passTurn(o); })
       .Case([&](tilegpu::ChanOp o) { return makeChannel(o); })
@@ -59,6 +60,7 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
       .Case([&](tilegpu::CommitOp o) { return commit(o); })
       .Case([&](tilegpu::ReceiveOp o) { return receive(o); })
       .Case([&](tilegpu::ReleaseOp o) { return release(o); })
+      .Case([&](tilegpu::SkipOp o) { return skip(o); })
       .Case([&](tilegpu::SlotViewOp o) { return slotView(o); })
       .Case([&](tilegpu::StagingOp o) { return makeStaging(o); })
       .Case([&](tilegpu::WriteOp o) { return write(o); })
@@ -208,13 +210,22 @@ LogicalResult Machine::mma(tilegpu::MmaOp op) {
       return std::get<SharedView>(environment.lookup(value));
     return tilePtr(value);
   };
-  auto product = std::make_shared<Product>(Product{op, operand(op.getA()), operand(op.getB()), tilePtr(op.getAcc())});
+  auto product = std::make_shared<Product>();
+  product->op = op;
+  product->a = operand(op.getA());
+  product->b = operand(op.getB());
+  if (isa<tilegpu::PendingType>(op.getAcc().getType()))
+    product->previous = std::get<std::shared_ptr<Product>>(environment.lookup(op.getAcc()));
+  else
+    product->acc = tilePtr(op.getAcc());
   if (op.getFirst()) {
     const Tile &first = tile(op.getFirst());
     if (first.isPoison(0))
       return op.emitError("starts depending on an absent position");
-    if (first.integers[0])
+    if (first.integers[0]) {
       product->acc = nullptr;
+      product->previous = nullptr;
+    }
   }
   FailureOr<TilePtr> result = compute(op, *product);
   if (failed(result))
@@ -224,7 +235,23 @@ LogicalResult Machine::mma(tilegpu::MmaOp op) {
     return success();
   }
   product->number = started++;
+  underWay.push_back(product);
   set(op.getResult(), product);
+  return success();
+}
+
+// Reads the operands of products as they are now. Products end in the order of their starts.
+LogicalResult Machine::settle(Operation *op, int64_t number) {
+  for (; !underWay.empty() && underWay.front()->number < number; underWay.pop_front()) {
+    Product &product = *underWay.front();
+    if (product.previous)
+      product.acc = std::move(product.previous->result);
+    FailureOr<TilePtr> result = compute(op, product);
+    if (failed(result))
+      return failure();
+    product.result = *result;
+    product.previous = nullptr;
+  }
   return success();
 }
 
@@ -232,10 +259,9 @@ LogicalResult Machine::mmaWait(tilegpu::MmaWaitOp op) {
   auto product = std::get<std::shared_ptr<Product>>(environment.lookup(op.getPending()));
   if (int64_t since = started - 1 - product->number; static_cast<int64_t>(op.getAfter()) > since)
     return op.emitError() << "does not wait for its product, after which " << since << " were started";
-  FailureOr<TilePtr> result = compute(op, *product);
-  if (failed(result))
+  if (failed(settle(op, product->number + 1)))
     return failure();
-  set(op.getResult(), *result);
+  set(op.getResult(), product->result);
   for (auto [from, to] : llvm::zip(op.getThrough(), op.getPassed()))
     set(to, tilePtr(from));
   return success();

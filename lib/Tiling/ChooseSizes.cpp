@@ -69,6 +69,12 @@ private:
   std::vector<SizeChoice> forProduct(const KernelFacts &facts);
   std::vector<SizeChoice> forAttention(const KernelFacts &facts);
   static void add(std::vector<SizeChoice> &result, std::optional<SizeChoice> choice);
+  /// Picoseconds beside the steps: of each tile, and of the last one once more.
+  struct TileEdges {
+    int64_t ofTile, ofBlock;
+  };
+  bool takesTurns(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen, int64_t elements) const;
+  TileEdges edgesOf(const KernelFacts &facts, const ProductTile &tile, int64_t elements, bool inTurns) const;
   std::optional<HostExpr> numberOfTiles(const KernelFacts &facts, const AxisSizes &chosen) const;
   /// Rounds of tiles over the multiprocessors.
   std::optional<HostExpr> waves(const KernelFacts &facts, const AxisSizes &chosen) const;
@@ -117,20 +123,50 @@ std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisS
   return tiles ? std::optional(host::ceilDiv(std::move(*tiles), host::multiprocessors())) : std::nullopt;
 }
 
+/// Whether the plan will let groups take such tiles in turns (lib/Transforms/PlanGroups.cpp): the registers of one
+/// group's thread hold a tile and what the epilogue needs beside it.
+bool SizeChooser::takesTurns(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen,
+                             int64_t elements) const {
+  constexpr int64_t mostRegisters = 240, besideTiles = 28, forFunctions = 24, forLoads = 8;
+  int64_t registers = besideTiles + elements / 128;
+  registers += (facts.epilogue.instructions > 0 ? forFunctions : 0) + facts.epilogue.loads * forLoads;
+  for (const auto &[axis, bytes] : facts.epilogue.vectors)
+    registers += chosen.extentOf(*axis) / 4 * bytes / 4;
+  return tile.inTurns > 0 && !facts.products.front().promoted && registers <= mostRegisters;
+}
+
+/// Picoseconds that an epilogue takes: of every tile, or of the last ones where it runs under the products of others.
+/// The last of these has one group for itself, with a third of what two groups do in a cycle.
+SizeChooser::TileEdges SizeChooser::edgesOf(const KernelFacts &facts, const ProductTile &tile, int64_t elements,
+                                            bool inTurns) const {
+  int64_t instructions = facts.epilogue.instructions * rates.epilogueInstruction * elements;
+  int64_t loads = facts.epilogue.loads * rates.epilogueLoad * elements, edge = tile.edge * perNanosecond;
+  if (!inTurns)
+    return {edge + instructions + loads, 0};
+  int64_t remains = (instructions * rates.instructionInTurns + loads * rates.loadInTurns) / 1000;
+  return {rates.turn * perNanosecond + remains, edge + 2 * instructions + loads};
+}
+
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,
                                               const AxisSizes &chosen) const {
   const ProductFacts &product = facts.products.front();
   unsigned bits = operandBits(product.element);
   int64_t m = chosen.extentOf(*product.m), n = chosen.extentOf(*product.n), k = chosen.extentOf(*product.k);
   int64_t load = (m + n) * k * bits / 8 * perNanosecond / rates.loadPerNanosecond;
-  int64_t step = std::max(productTime(m * n * k, bits, tile.efficiency), load), edge = tile.edge * perNanosecond;
+  bool inTurns = takesTurns(facts, tile, chosen, m * n);
+  if (!inTurns && tile.efficiency == 0)
+    return std::nullopt;
+  // What a group that has its turn reaches was measured with its loads.
+  int64_t step = inTurns ? productTime(m * n * k, bits, tile.inTurns)
+                         : std::max(productTime(m * n * k, bits, tile.efficiency), load);
+  TileEdges edges = edgesOf(facts, tile, m * n, inTurns);
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
   bool general = bits < 16 ? tile.generalOfBytes : tile.general;
   if (!depth || !rounds || !rows || !columns)
     return unpriced(chosen, general);
-  HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edge);
-  HostExpr time = host::mul(*rounds, std::move(block));
+  HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edges.ofTile);
+  HostExpr time = host::add(host::mul(*rounds, std::move(block)), edges.ofBlock);
   // Each further row of tiles reads the columns' operand again, nearly always from the second-level cache.
   HostExpr again = host::add(host::min(host::ceilDiv(*rows, m), 8), 19);
   HostExpr elements = host::add(*rows, host::div(host::mul(*columns, std::move(again)), 20));
@@ -139,7 +175,8 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
     if (!binding.axis)
       bytes = host::mul(std::move(bytes), *host::lengthOf(binding));
   int64_t bandwidth = std::max<int64_t>(machine.bandwidth * tile.traffic / 1000, 1);
-  HostExpr traffic = host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edge);
+  HostExpr traffic =
+      host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edges.ofTile + edges.ofBlock);
   HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
   HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
   return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs, general};

@@ -15,6 +15,8 @@ template <typename Fold> static HostExpr operation(llvm::StringRef op, HostExpr 
 HostExpr host::add(HostExpr a, HostExpr b) {
   if (a.getAsInteger() == 0)
     return b;
+  if (b.getAsInteger() == 0)
+    return a;
   return operation("add", std::move(a), std::move(b), [](int64_t x, int64_t y) { return x + y; });
 }
 

@@ -20,6 +20,7 @@ public:
 
   std::vector<const Dot *> dots;
   bool loadsBeside = false;
+  EpilogueFacts epilogue;
 
 private:
   void visit(const Stmt *stmt) {
@@ -27,9 +28,9 @@ private:
     case StmtKind::Parallel:
       return visit(llvm::cast<ParallelStmt>(stmt)->body);
     case StmtKind::For:
-      return visit(llvm::cast<ForStmt>(stmt)->body);
+      return visitLoop(llvm::cast<ForStmt>(stmt)->body);
     case StmtKind::While:
-      return visit(llvm::cast<WhileStmt>(stmt)->body);
+      return visitLoop(llvm::cast<WhileStmt>(stmt)->body);
     case StmtKind::If: {
       const auto *conditional = llvm::cast<IfStmt>(stmt);
       visit(conditional->thenBlock);
@@ -52,7 +53,16 @@ private:
     }
   }
 
+  void visitLoop(const Block *body) {
+    ++loops;
+    visit(body);
+    --loops;
+  }
+
   void visit(const Expr *expr, bool inProduct = false);
+  void countWork(const Expr *expr);
+
+  unsigned loops = 0;
 };
 
 } // namespace
@@ -87,10 +97,55 @@ static llvm::SmallVector<const Expr *> operandsOf(const Expr *expr) {
   }
 }
 
+/// Instructions of one element, counted in what ptxas makes of functions that epilogues have.
+static int64_t instructionsOf(const Expr *expr) {
+  if (llvm::isa<Unary, Binary>(expr)) {
+    const auto *binary = llvm::dyn_cast<Binary>(expr);
+    return binary && binary->op == BinaryOp::Divide ? 8 : 1;
+  }
+  const auto *call = llvm::dyn_cast<Call>(expr);
+  if (!call)
+    return 0;
+  switch (call->builtin) {
+  case Builtin::Erf:
+  case Builtin::Pow:
+  case Builtin::Sin:
+  case Builtin::Cos:
+    return 25;
+  case Builtin::Tanh:
+    return 20;
+  case Builtin::Sigmoid:
+    return 14;
+  case Builtin::Exp:
+  case Builtin::Exp2:
+  case Builtin::Log:
+  case Builtin::Log2:
+  case Builtin::Sqrt:
+  case Builtin::Rsqrt:
+    return 6;
+  default:
+    return 1;
+  }
+}
+
+void ProductFinder::countWork(const Expr *expr) {
+  const auto &axes = expr->type.axes;
+  if (axes.size() > 1)
+    epilogue.instructions += instructionsOf(expr);
+  if (!llvm::isa<Load>(expr))
+    return;
+  if (axes.size() > 1)
+    ++epilogue.loads;
+  else if (axes.size() == 1)
+    epilogue.vectors.emplace_back(axes.front(), std::max<int64_t>(getBitWidth(expr->type.element) / 8, 1));
+}
+
 void ProductFinder::visit(const Expr *expr, bool inProduct) {
   const auto *dot = llvm::dyn_cast<Dot>(expr);
   if (dot)
     dots.push_back(dot);
+  if (loops == 0 && !inProduct)
+    countWork(expr);
   loadsBeside |= !inProduct && llvm::isa<Load>(expr) && !expr->type.isScalar();
   if (const auto *value = llvm::dyn_cast<BlockValue>(expr))
     visit(value->block);
@@ -137,7 +192,7 @@ std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {
     return std::nullopt;
   ProductFinder finder;
   finder.visit(stage->body);
-  KernelFacts facts{stage, {}, finder.loadsBeside};
+  KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue};
   for (const Dot *dot : finder.dots) {
     std::optional<ProductFacts> product = ::factsOf(*dot);
     if (!product)

@@ -18,11 +18,20 @@ struct ProductFacts {
   bool lhsFromProduct;
 };
 
+/// What is done outside loops with tiles of two axes, such as the result of a product.
+struct EpilogueFacts {
+  /// For each element: instructions, roughly, and elements loaded.
+  int64_t instructions = 0, loads = 0;
+  /// Axes of vectors that are loaded, and the bytes of their elements.
+  std::vector<std::pair<const sema::Axis *, int64_t>> vectors;
+};
+
 struct KernelFacts {
   const sema::ParallelStmt *stage;
   std::vector<ProductFacts> products;
   /// Whether tiles are loaded that no product takes, such as a bias.
   bool loadsBeside = false;
+  EpilogueFacts epilogue;
 };
 
 /// Nothing for a kernel of several stages, or with a product that has other axes.

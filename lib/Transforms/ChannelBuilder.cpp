@@ -291,7 +291,7 @@ int64_t ChannelBuilder::stagedBytes() const {
   int64_t bytes = 0;
   tilegpu::KernelOp op = kernel;
   op.walk([&](tilegpu::AllocOp alloc) {
-    bytes += llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment) * op.getGroups();
+    bytes += llvm::alignTo(alloc.getType().allocBytes(), tilegpu::bufferAlignment) * op.getConsumers();
   });
   return bytes;
 }
@@ -344,7 +344,7 @@ LogicalResult ChannelBuilder::chooseSlots() {
     }
   }
   for (auto ring : kernel.getOps<tilegpu::StagingOp>()) {
-    int64_t more = ring.getType().slotBytes() * static_cast<int64_t>(kernel.getGroups());
+    int64_t more = ring.getType().slotBytes() * kernel.getConsumers();
     if (wantsSecondSlot(ring) && used + more <= budget) {
       setSlots(ring.getResult(), 2);
       used += more;

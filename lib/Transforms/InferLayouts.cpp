@@ -162,10 +162,10 @@ struct InferLayoutsPass : tilec::impl::InferLayoutsBase<InferLayoutsPass> {
     if (kernel.getPlan().get("cluster"))
       return -1;
     if (!kernel.getOps<tilegpu::StagingOp>().empty())
-      return tilegpu::scratchBesideStaging / kernel.getGroups();
+      return tilegpu::scratchBesideStaging / kernel.getConsumers();
     bool hasRings = false;
     kernel.walk([&](tilegpu::ChanOp) { hasRings = true; });
-    return (hasRings ? tilegpu::scratchBesideRings : targetMachine(kernel).sharedPerBlock) / kernel.getGroups();
+    return (hasRings ? tilegpu::scratchBesideRings : targetMachine(kernel).sharedPerBlock) / kernel.getConsumers();
   }
 };
 

@@ -1,4 +1,5 @@
 // order-products: where products of a loop start, are waited for and give up their slots; turns of consumer groups.
+#include "ChainProducts.h"
 #include "LoopProducts.h"
 #include "OwnTrips.h"
 #include "mlir/IR/IRMapping.h"
@@ -258,6 +259,7 @@ bool isUniform(scf::ForOp loop) {
 
 struct OrderProductsPass : tilec::impl::OrderProductsBase<OrderProductsPass> {
   void runOnOperation() override {
+    bool alternate = getOperation().getPlan().get("alternate") != nullptr;
     auto turns = getOperation().getPlan().getAs<BoolAttr>("turns");
     for (auto process : getOperation().getOps<tilegpu::ProcessOp>()) {
       SmallVector<scf::ForOp> loops;
@@ -267,7 +269,8 @@ struct OrderProductsPass : tilec::impl::OrderProductsBase<OrderProductsPass> {
       });
       bool takesTurns = turns && turns.getValue() && process.getReplicas() > 1;
       for (scf::ForOp loop : loops)
-        order(loop, takesTurns && isUniform(loop));
+        if (!alternate || !chainProducts(loop))
+          order(loop, takesTurns && isUniform(loop));
     }
   }
 

@@ -6,6 +6,7 @@
 #include "Sources.h"
 #include "SwapOperands.h"
 #include "TripCounts.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Machine/Occupancy.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -145,12 +146,49 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     bool bulkOperands =
         llvm::all_of(dots, [&](const DotFacts &dot) { return canUseWgmma(dot, machine, /*byThreads=*/false); });
     bool staged = markStagedStores(kernel, /*byThreads=*/bulkOperands);
-    if (failed(planRegisters(plan, kernel, dots, groups, pinnedRegisters, staged)))
+    bool fills = staged && fillsMultiprocessor(dots, machine);
+    bool alternate = fills && bulkOperands && !pinnedRegisters && canAlternate(kernel, machine, dots, groups);
+    if (alternate)
+      planAlternation(plan, kernel, groups);
+    if (failed(planRegisters(plan, kernel, dots, {groups, alternate ? 1 : groups}, pinnedRegisters, staged)))
       return failure();
     planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters, staged));
-    if (staged && canRunOn(plan, dots) && fillsMultiprocessor(dots, machine))
+    if (fills && canRunOn(plan, dots))
       planPersistence(plan, kernel, dots);
     return success();
+  }
+
+  // Whether groups that could share the rows of a tile may take whole tiles in turns, so that the epilogue of one runs
+  // under the products of the other: all tiles alike, with a loop that does nothing but add products up, and a tile
+  // fits into the registers of one group. Two slots hold what is multiplied: with three in all, groups that share tiles
+  // are faster. Sums of 8-bit floats that are promoted need the other group beside every product.
+  static bool canAlternate(tile::KernelOp kernel, const Machine &machine, ArrayRef<DotFacts> dots, int64_t groups) {
+    constexpr int64_t leastSlots = 4, stagedBytes = 16 * 1024;
+    if (groups != 2 || dots.size() != 1 || pinnedWarpsOf(kernel))
+      return false;
+    tile::DotOp dot = dots.front().op();
+    auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+    if (!loop || !isa<tile::ParallelOp>(loop->getParentOp()) || loop.getNumResults() != 1 ||
+        dot.getAcc() != loop.getRegionIterArg(0) || !dot->hasOneUse() ||
+        loop.getYieldedValues().front() != dot.getResult())
+      return false;
+    auto stages = loop->getAttrOfType<IntegerAttr>(tile::stagesName);
+    if (stages && stages.getInt() < leastSlots)
+      return false;
+    const DotFacts &facts = dots.front();
+    int64_t slotBytes =
+        facts.k * (facts.m * tilegpu::elementBytes(facts.lhs) + facts.n * tilegpu::elementBytes(facts.rhs));
+    bool isPromoted = isF8(facts.lhs) && !dot.getFast();
+    return !isPromoted && leastSlots * slotBytes + stagedBytes <= machine.sharedPerBlock &&
+           runsAlikeInAllTiles(dot, kernel) && fitsOneGroup(kernel, dots, groups);
+  }
+
+  static void planAlternation(NamedAttrList &plan, tile::KernelOp kernel, int64_t groups) {
+    Builder builder(kernel.getContext());
+    plan.set("groups", builder.getI64IntegerAttr(1));
+    plan.set("alternate", builder.getI64IntegerAttr(groups));
+    kernel.emitRemark() << kernel.getSymName() << ": " << groups
+                        << " groups take whole tiles in turns: one stores while the other multiplies";
   }
 
   // The blocks of a kernel without products. Of those that share a multiprocessor, the limit of registers follows;

@@ -140,6 +140,10 @@ static bool hasEpilogue(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
       .wasInterrupted();
 }
 
+static bool isOperandOfDot(tile::LoadOp load) {
+  return llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp, tile::CastOp>(user); });
+}
+
 // What a consumer's thread holds at once.
 static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   int64_t peak = registersBesideTiles;
@@ -154,9 +158,7 @@ static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int
   // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
   kernel.walk([&](tile::LoadOp load) {
     auto type = dyn_cast<RankedTensorType>(load.getType());
-    bool feedsDot =
-        llvm::any_of(load->getUsers(), [](Operation *user) { return isa<tile::DotOp, tile::CastOp>(user); });
-    if (type && !feedsDot)
+    if (type && !isOperandOfDot(load))
       peak += type.getRank() == 1 ? type.getNumElements() / 4 : type.getNumElements() / (128 * groups);
   });
   return peak;
@@ -166,28 +168,51 @@ bool tilec::fitsLaunchRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, 
   return peakRegisters(kernel, dots, groups) + registersOfStores <= launchRegisters(groups);
 }
 
+// Registers of a consumer's thread beside a producer's.
+static int64_t registersBeside(int64_t groups, int64_t producer) {
+  return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launchRegisters(groups) - producer) / groups / 8 * 8);
+}
+
+// Beside a whole tile of accumulators all counts: vectors are held packed, parts of loaded tiles come with the units of
+// the epilogue, and threads that store rows of any alignment have shifts and ends.
+bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
+  constexpr int64_t registersOfLoads = 8, registersOfShifts = 32;
+  int64_t peak = registersBesideTiles + dots.front().m / 64 * dots.front().n / 2;
+  if (hasEpilogue(kernel, dots))
+    peak += registersOfEpilogue;
+  kernel.walk([&](Operation *op) {
+    if (op->hasAttr(stagedByThreads))
+      peak += registersOfShifts;
+    auto load = dyn_cast<tile::LoadOp>(op);
+    auto type = load ? dyn_cast<RankedTensorType>(load.getType()) : nullptr;
+    if (!type || isOperandOfDot(load))
+      return;
+    peak += type.getRank() > 1 ? registersOfLoads
+                               : type.getNumElements() / 4 * tilegpu::elementBytes(type.getElementType()) / 4;
+  });
+  return peak <= registersBeside(groups, singleProducer);
+}
+
 // A quarter of a multiprocessor has 512 registers a lane, which 4-warp groups share at launch in steps of 8; one
 // producer warp rounds up to a group. Where a thread's accumulators and registersBesideTiles other values exceed that,
 // a whole producer group gives its registers to the consumers (`setmaxnreg`).
-LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups,
-                                   IntegerAttr pinned, bool staged) {
+LogicalResult tilec::planRegisters(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots,
+                                   ConsumerGroups consumers, IntegerAttr pinned, bool staged) {
+  auto [groups, sharing] = consumers;
   // ptxas holds to the pinned number in all groups, whatever setmaxnreg says.
   if (pinned)
-    return checkRegisters(kernel, dots, groups, pinned.getInt());
-  int64_t peak = peakRegisters(kernel, dots, groups), launch = launchRegisters(groups);
+    return checkRegisters(kernel, dots, sharing, pinned.getInt());
+  int64_t peak = peakRegisters(kernel, dots, sharing), launch = launchRegisters(groups);
   if (peak <= launch)
     return success();
-  auto consumerBeside = [&](int64_t producer) {
-    return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launch - producer) / groups / 8 * 8);
-  };
   // A producer runs on from tile to tile where consumers can spare the registers. Where it does so anyway, with what
   // rounding leaves, consumers keep no more than they need.
   bool isChain = dots.size() > 1;
-  int64_t remainder = (groups + 1) * launch - groups * consumerBeside(singleProducer);
+  int64_t remainder = (groups + 1) * launch - groups * registersBeside(groups, singleProducer);
   int64_t slack = !isChain ? slackOfProduct : remainder < leastRunningProducer ? slackOfChain : 0;
-  bool spare = consumerBeside(runningProducer) >= peak + slack;
+  bool spare = registersBeside(groups, runningProducer) >= peak + slack;
   int64_t producer = spare && (!isChain || staged) ? runningProducer : singleProducer;
-  int64_t consumer = consumerBeside(producer);
+  int64_t consumer = registersBeside(groups, producer);
   // What rounding leaves is the producer's.
   producer = std::max(producer, (groups + 1) * launch - groups * consumer);
   Builder builder(kernel.getContext());

@@ -25,11 +25,19 @@ bool canSplit(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots);
 /// addresses.
 int64_t leastRegisters(const DotFacts &facts, int64_t groups);
 
+/// Consumer groups of a block, of which `sharing` work on the rows of one tile.
+struct ConsumerGroups {
+  int64_t groups, sharing;
+};
+
+/// Whether a thread has the registers for a tile of one group where `groups` groups take tiles in turns.
+bool fitsOneGroup(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots, int64_t groups);
+
 /// Sets `producer_registers` and `consumer_registers` where consumers need more than their share at launch. `pinned` is
 /// `@maxregs` or null, `staged` whether stores leave through shared memory. Fails with E0709 where the pinned number
 /// does not suffice.
 llvm::LogicalResult planRegisters(mlir::NamedAttrList &plan, tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots,
-                                  int64_t groups, mlir::IntegerAttr pinned, bool staged);
+                                  ConsumerGroups consumers, mlir::IntegerAttr pinned, bool staged);
 
 /// What a thread of a consumer group has for tiles and the rest, after planRegisters.
 int64_t registersOfConsumers(const mlir::NamedAttrList &plan, int64_t groups, mlir::IntegerAttr pinned, bool staged);

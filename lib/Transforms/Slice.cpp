@@ -1,4 +1,5 @@
 // slice: the sequential program projected onto a producer process and replicated consumer processes.
+#include "AlternateGroups.h"
 #include "OwnTrips.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -271,13 +272,19 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
       return planned ? planned.getInt() : 0;
     };
     int64_t given = registers("producer_registers");
-    emitProcess(builder, kernel, consumer, old,
-                {"consumer", static_cast<int64_t>(kernel.getWarps()), static_cast<int64_t>(kernel.getGroups()),
-                 registers("consumer_registers"), false});
+    tilegpu::ProcessOp consumers =
+        emitProcess(builder, kernel, consumer, old,
+                    {"consumer", static_cast<int64_t>(kernel.getWarps()), static_cast<int64_t>(kernel.getGroups()),
+                     registers("consumer_registers"), false});
     emitProcess(builder, kernel, producer, old, {"producer", given || hasCopies ? 4 : 1, 1, given, !hasCopies});
     for (Operation *op : llvm::reverse(old)) {
       op->dropAllUses();
       op->erase();
+    }
+    if (int64_t groups = kernel.getConsumers();
+        groups > static_cast<int64_t>(kernel.getGroups()) && alternateGroups(consumers, groups)) {
+      consumers.setReplicas(groups);
+      kernel.setGroups(groups);
     }
   }
 
@@ -342,8 +349,8 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
     bool elected;
   };
 
-  static void emitProcess(OpBuilder &builder, tilegpu::KernelOp kernel, Projection &projection,
-                          ArrayRef<Operation *> old, const Role &role) {
+  static tilegpu::ProcessOp emitProcess(OpBuilder &builder, tilegpu::KernelOp kernel, Projection &projection,
+                                        ArrayRef<Operation *> old, const Role &role) {
     auto process = tilegpu::ProcessOp::create(builder, kernel.getLoc(), role.name, role.warps, role.replicas,
                                               role.registers, role.elected);
     Block *block = &process.getBody().emplaceBlock();
@@ -358,6 +365,7 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
       if (projection.isNeeded(op))
         projection.cloneTopLevel(op, inner, map);
     projection.drain(map);
+    return process;
   }
 };
 

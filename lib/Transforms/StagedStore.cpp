@@ -190,7 +190,7 @@ tilegpu::StagingOp StoreStager::ringFor(const BoxStore &box) {
   for (tilegpu::StagingOp ring : rings)
     if (ring.getType().getPayload().front() == buffer && ring.getByThreads() == box.byThreads)
       return ring;
-  int64_t bytes = llvm::alignTo(buffer.allocBytes(), tilegpu::bufferAlignment) * kernel.getGroups();
+  int64_t bytes = llvm::alignTo(buffer.allocBytes(), tilegpu::bufferAlignment) * kernel.getConsumers();
   if (bytes > room)
     return nullptr;
   room -= bytes;
@@ -273,7 +273,7 @@ void tilec::stageStores(tilegpu::KernelOp kernel, int64_t room) {
 int64_t tilec::stagingBytes(tilegpu::KernelOp kernel) {
   int64_t bytes = 0;
   for (auto staging : kernel.getOps<tilegpu::StagingOp>())
-    bytes += staging.getType().slotBytes() * static_cast<int64_t>(kernel.getGroups());
+    bytes += staging.getType().slotBytes() * kernel.getConsumers();
   return bytes;
 }
 

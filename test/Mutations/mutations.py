@@ -52,8 +52,11 @@ def moved(lines, i, to):
 
 
 def definition(lines, i, value):
-    """The line before i that defines a value."""
-    return next(j for j in range(i - 1, -1, -1) if lines[j].lstrip().startswith(value + " = "))
+    """The line before i that defines a value; for one that a loop carries, that before the products are waited for."""
+    found = next((j for j in range(i - 1, -1, -1) if lines[j].lstrip().startswith(value + " = ")), None)
+    if found is not None:
+        return found
+    return next(j for j in range(i - 1, -1, -1) if re.search(r"tilegpu\.mma_(settle|wait)", lines[j])) - 1
 
 
 def synchronisation(lines, i):
@@ -65,9 +68,9 @@ def synchronisation(lines, i):
         yield Mutation(name, line, without(lines, i))
         slot = re.search(VALUE, line).group()
         yield Mutation("early " + name, line, moved(lines, i, definition(lines, i, slot)))
-    elif name in ("barrier", "zero_tail", "fill", "local_store", "flush", "drain", "turn_take", "turn_pass"):
+    elif name in ("barrier", "zero_tail", "fill", "local_store", "flush", "drain", "turn_take", "turn_pass", "skip"):
         yield Mutation(name, line, without(lines, i))
-    elif name == "mma_wait":
+    elif name in ("mma_wait", "mma_settle"):
         weaker = re.sub(r"after (\d+)", lambda m: f"after {int(m[1]) + 1}", line, count=1)
         yield Mutation("wait", line, replaced(lines, i, weaker))
     if name in ("barrier", "zero_tail") and "async_proxy" in line:

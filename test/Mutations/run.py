@@ -46,6 +46,8 @@ SUBJECTS = (
      [dict(run, consts={"D": 128, "causal": True}) for run in IN_FLIGHT]),
     ("example-softmax", [{"M": 3, "N": 1000}, {"M": 2, "N": 1001}]),
     ("example-softmax-stream", [{"M": 2, "N": 9000}, {"M": 2, "N": 9001}]),
+    ("149-groups-in-turns",
+     [{"kernel": "wide", "M": m, "N": n, "K": k} for m, n, k in ((60, 1160, 328), (130, 1352, 72), (9, 776, 0))]),
     ("130-products-of-computed-factors",
      [{"kernel": k, "M": 65, "N": 68, "K": n} for k in ("scaled", "by_column") for n in (200, 231, 0, 16, 128)]),
 )

@@ -23,6 +23,8 @@ struct ProductTile {
   bool general = false;
   /// In place of `general` for operands of 8 bits, which come byte by byte and take more registers (one).
   bool generalOfBytes = false;
+  /// The efficiency where groups take such tiles in turns, so that the edge is paid once; 0: they do not.
+  int64_t inTurns = 0;
 };
 
 /// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.
@@ -49,6 +51,11 @@ struct MachineRates {
   int64_t loadPerNanosecond;
   /// Picoseconds of an element of the result that is stored by itself.
   int64_t scalarStore;
+  /// Picoseconds of one instruction of an epilogue on one element, of one that is loaded there; and what of these
+  /// remains where the epilogue runs under the products of another group, in thousandths.
+  int64_t epilogueInstruction, epilogueLoad, instructionInTurns, loadInTurns;
+  /// Nanoseconds from one tile to the next where groups take turns.
+  int64_t turn;
   /// From the call to the first instruction and from the last one to the end, in nanoseconds.
   int64_t launch;
   /// The best for large tensors first.

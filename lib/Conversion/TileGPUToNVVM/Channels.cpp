@@ -44,12 +44,13 @@ bool tilec::isElected(tilegpu::ProcessOp process) {
 Channel::Channel(tilegpu::ChanOp op) : op(op), type(op.getType()) {
   engine = op.getEngine() == "tma" ? Engine::Tma : op.getEngine() == "cp_async" ? Engine::CpAsync : Engine::LdSt;
   llvm::SmallPtrSet<Operation *, 4> readers;
+  bool isDealtOut = llvm::any_of(op.getResult().getUsers(), [](Operation *user) { return isa<tilegpu::SkipOp>(user); });
   for (Operation *user : op.getResult().getUsers()) {
     auto process = user->getParentOfType<tilegpu::ProcessOp>();
     if (isa<tilegpu::AcquireOp>(user))
       producer = process;
     if (isa<tilegpu::ReleaseOp>(user) && process && readers.insert(process).second)
-      readingWarps += process.getWarps() * process.getReplicas();
+      readingWarps += process.getWarps() * (isDealtOut ? 1 : process.getReplicas());
     auto view = dyn_cast<tilegpu::SlotViewOp>(user);
     if (!view)
       continue;
@@ -150,6 +151,7 @@ public:
   void commit(tilegpu::CommitOp op);
   Value receive();
   void release(Value slot, Value behind);
+  void skip(Value count);
   Value bufferAddress(Value slot, unsigned payload);
 
 private:
@@ -337,6 +339,23 @@ void Endpoint::release(Value slot, Value behind) {
   ptx.mbarrierArrive(barrier(slot, /*empty=*/true), isFirst);
 }
 
+// The counter goes on by `count` items. As laps alternate between two phases, only what exceeds an even number of them
+// counts.
+void Endpoint::skip(Value count) {
+  auto [slotCell, phaseCell] = counter(Consumer);
+  Type i32 = builder.getI32Type();
+  Value period = lowering.constantIndex(2 * slots);
+  Value rest = lowering.toI32(arith::RemUIOp::create(builder, loc, count, period));
+  Value place = LLVM::LoadOp::create(builder, loc, i32, slotCell);
+  place = arith::AddIOp::create(builder, loc, place, rest);
+  Value laps = arith::DivUIOp::create(builder, loc, place, lowering.constant32(slots));
+  Value slot = arith::RemUIOp::create(builder, loc, place, lowering.constant32(slots));
+  Value phase = LLVM::LoadOp::create(builder, loc, i32, phaseCell);
+  Value odd = arith::AndIOp::create(builder, loc, laps, lowering.constant32(1));
+  LLVM::StoreOp::create(builder, loc, slot, slotCell);
+  LLVM::StoreOp::create(builder, loc, arith::XOrIOp::create(builder, loc, phase, odd), phaseCell);
+}
+
 LogicalResult Lowering::lowerChannelOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<tilegpu::ChanOp>([&](auto) { return success(); })
@@ -355,6 +374,10 @@ LogicalResult Lowering::lowerChannelOp(Operation *op) {
       })
       .Case<tilegpu::ReleaseOp>([&](tilegpu::ReleaseOp release) {
         Endpoint(*this, release.getChan()).release(scalar(release.getSlot()), release.getBehind());
+        return success();
+      })
+      .Case<tilegpu::SkipOp>([&](tilegpu::SkipOp skip) {
+        Endpoint(*this, skip.getChan()).skip(scalar(skip.getCount()));
         return success();
       })
       .Case<tilegpu::SlotViewOp>([&](tilegpu::SlotViewOp view) {

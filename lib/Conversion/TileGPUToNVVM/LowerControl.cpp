@@ -69,6 +69,8 @@ struct Carried {
     Type type = arriving.getType();
     if (auto pending = dyn_cast<tilegpu::PendingType>(type))
       type = pending.getTile();
+    if (isa<tilegpu::SlotType>(type))
+      type = IntegerType::get(type.getContext(), 32);
     Type element = Lowering::registerType(getElementTypeOrSelf(type));
     size_t count = isa<RankedTensorType>(type) ? tilegpu::layoutOf(type).getLayout().numRegisters() : 1;
     unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;

@@ -401,6 +401,10 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tilegpu::ConvertOp>([&](auto convert) { return lowerConvert(convert); })
       .Case<tilegpu::MmaOp>([&](auto mma) { return lowerMma(mma); })
       .Case<tilegpu::MmaWaitOp>([&](auto wait) { return lowerMmaWait(wait); })
+      .Case<tilegpu::MmaSettleOp>([&](auto settle) {
+        Ptx(builder, location).wgmmaWait(settle.getAfter(), {});
+        return success();
+      })
       .Case<tilegpu::TurnTakeOp, tilegpu::TurnPassOp>([&](Operation *turn) { return lowerTurn(turn); })
       .Case<tilegpu::BlockIdOp>([&](tilegpu::BlockIdOp id) {
         Type i32 = builder.getI32Type();
@@ -418,7 +422,8 @@ LogicalResult Lowering::lowerOp(Operation *op) {
         return success();
       })
       .Case<tilegpu::ChanOp, tilegpu::AcquireOp, tilegpu::FillOp, tilegpu::CommitOp, tilegpu::ReceiveOp,
-            tilegpu::ReleaseOp, tilegpu::SlotViewOp>([&](Operation *chan) { return lowerChannelOp(chan); })
+            tilegpu::ReleaseOp, tilegpu::SkipOp, tilegpu::SlotViewOp>(
+          [&](Operation *chan) { return lowerChannelOp(chan); })
       .Case<tilegpu::StagingOp, tilegpu::WriteOp, tilegpu::FlushOp, tilegpu::DrainOp>(
           [&](Operation *staged) { return lowerStagedStore(staged); })
       .Case<tilegpu::AllocOp, tilegpu::SubviewOp, tilegpu::LocalLoadOp, tilegpu::LocalStoreOp, tilegpu::BarrierOp,

@@ -4,6 +4,20 @@
 using namespace mlir;
 using namespace tilec::tilegpu;
 
+// The type of a product's accumulator: that of the tile, or with `chained` that of the result, which is pending.
+static ParseResult parseAccumulator(OpAsmParser &parser, Type &accumulator, Type result) {
+  bool chained = succeeded(parser.parseOptionalKeyword("chained"));
+  if (!isa<RankedTensorType, PendingType>(result))
+    return parser.emitError(parser.getCurrentLocation(), "the result is no tile");
+  accumulator = chained ? result : productType(result);
+  return success();
+}
+
+static void printAccumulator(OpAsmPrinter &printer, Operation *, Type accumulator, Type) {
+  if (isa<PendingType>(accumulator))
+    printer << " chained";
+}
+
 #define GET_OP_CLASSES
 #include "tilec/Dialect/TileGPU/TileGPUOps.cpp.inc"
 
@@ -13,6 +27,11 @@ void BlockIdOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set
 
 void GridSizeOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
   setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 1), APInt(64, maxGridBlocks)));
+}
+
+int64_t KernelOp::getConsumers() {
+  auto alternate = getPlan().getAs<IntegerAttr>("alternate");
+  return std::max<int64_t>(getGroups(), alternate ? alternate.getInt() : 1);
 }
 
 LogicalResult FillOp::verify() {
@@ -36,6 +55,10 @@ LogicalResult MmaOp::verify() {
   ArrayRef<int64_t> result = getTileType().getShape();
   if (isStart() && getMma().getKind() != "wgmma")
     return emitOpError("is complete when it returns: only wgmma starts products");
+  if (productType(getAcc().getType()) != getTileType())
+    return emitOpError("has an accumulator of another type than its result");
+  if (isa<PendingType>(getAcc().getType()) && !isStart())
+    return emitOpError("adds to a product under way, but is not one itself");
   if (a.size() != 2 || b.size() != 2 || result.size() != 2)
     return emitOpError("works on two-dimensional tiles");
   int64_t m = a[getTransA() ? 1 : 0], ka = a[getTransA() ? 0 : 1];
@@ -47,9 +70,16 @@ LogicalResult MmaOp::verify() {
 
 RankedTensorType MmaOp::getTileType() { return productType(getResult().getType()); }
 
+// PTX ISA, wgmma.wait_group: N is at most 7.
+static constexpr uint64_t mostPending = 7;
+
+LogicalResult MmaSettleOp::verify() {
+  if (getAfter() > mostPending)
+    return emitOpError("leaves more products under way than wait_group can name");
+  return success();
+}
+
 LogicalResult MmaWaitOp::verify() {
-  // PTX ISA, wgmma.wait_group: N is at most 7.
-  constexpr uint64_t mostPending = 7;
   if (getResult().getType() != getPending().getType().getTile())
     return emitOpError("has a result that is not the tile it waits for");
   if (getAfter() > mostPending)

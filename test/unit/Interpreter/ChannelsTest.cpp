@@ -6,9 +6,10 @@ using namespace tilec::interpreter;
 namespace {
 
 /// A block copies X to Y through a ring of two slots, four elements an item.
-std::string kernel(const std::string &body) {
+std::string kernel(const std::string &body, int groups = 1) {
   return R"(
-    tilegpu.kernel @k attributes {kernel = "k", arguments = [], contracts = [], when = [], stage = 0, warps = 4, groups = 1,
+    tilegpu.kernel @k attributes {kernel = "k", arguments = [], contracts = [], when = [], stage = 0, warps = 4, groups = )" +
+         std::to_string(groups) + R"(,
                                   plan = {}, grid = [1, 1, 1]} {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
@@ -90,6 +91,48 @@ TEST(Channels, aConsumerThatKeepsSlotsStopsTheProducer) {
   Program run;
   prepare(run);
   EXPECT_NE(run(kernel(body)).find("waits for ever"), std::string::npos);
+}
+
+/// Of two groups the first takes three items, the other one skips them and takes the rest, after `skip` and `turn`.
+std::string dealtOut(const std::string &skip, bool inTurns) {
+  std::string take = inTurns ? "tilegpu.turn_take\n" : "", pass = inTurns ? "tilegpu.turn_pass\n" : "";
+  auto part = [&](const std::string &from, const std::string &to) {
+    return take + "scf.for %i = " + from + " to " + to + " step %c1 {" + drain + release + "}\n" + pass;
+  };
+  return kernel("tilegpu.process \"consumer\" warps(4) replicas(2) registers(0) {\n%c3 = arith.constant 3 : index\n"
+                "%g = tilegpu.group : index\n%first = arith.cmpi eq, %g, %c0 : index\nscf.if %first {" +
+                    part("%c0", "%c3") + "} else {" + skip + part("%c3", "%n") +
+                    "}\n}\ntilegpu.process \"producer\" warps(1) replicas(1) registers(0) attributes {elected} {" +
+                    loop(fill) + "}\n",
+                /*groups=*/2);
+}
+
+const std::string skipThree = "tilegpu.skip %ring, %c3 : <[!tilegpu.smem<[4], f32, <span = 0>, alloc = [4]>], 2>\n";
+
+TEST(Channels, groupsSkipWhatOthersReceive) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Program run;
+    prepare(run);
+    EXPECT_EQ(run(dealtOut(skipThree, /*inTurns=*/true), seed), "");
+    EXPECT_EQ(run.values<float>("Y"), run.values<float>("X"));
+  }
+}
+
+TEST(Channels, aWaitALapAheadStops) {
+  std::string messages;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    Program run;
+    prepare(run);
+    messages += run(dealtOut(skipThree, /*inTurns=*/false), seed);
+  }
+  EXPECT_NE(messages.find("a lap ahead of its ring"), std::string::npos);
+}
+
+TEST(Channels, anItemIsReceivedOnce) {
+  std::string none = "tilegpu.skip %ring, %c0 : <[!tilegpu.smem<[4], f32, <span = 0>, alloc = [4]>], 2>\n";
+  Program run;
+  prepare(run);
+  EXPECT_NE(run(dealtOut(none, /*inTurns=*/true)).find("another group has received"), std::string::npos);
 }
 
 } // namespace

@@ -93,7 +93,7 @@ TEST(ChooseSizes, DepthFollowsTheElements) {
 TEST(ChooseSizes, MeasuredProducts) {
   Sizes sizes(gemm());
   const std::pair<std::array<int64_t, 3>, const char *> expected[] = {
-      {{8192, 8192, 8192}, "BM128_BN256_BK64"},  {{4096, 4096, 4096}, "BM128_BN256_BK64"},
+      {{8192, 8192, 8192}, "BM128_BN192_BK64"},  {{4096, 4096, 4096}, "BM128_BN256_BK64"},
       {{2048, 2048, 2048}, "BM128_BN256_BK64"},  {{1024, 1024, 1024}, "BM64_BN128_BK128"},
       {{512, 512, 512}, "BM64_BN64_BK128"},      {{4096, 4096, 14336}, "BM128_BN256_BK64"},
       {{4096, 28672, 8192}, "BM256_BN160_BK64"}, {{8192, 1280, 8192}, "BM256_BN160_BK64"},
@@ -103,7 +103,7 @@ TEST(ChooseSizes, MeasuredProducts) {
       {{128, 8192, 8192}, "BM64_BN128_BK128"},   {{256, 4096, 4096}, "BM64_BN128_BK128"},
       {{1000, 3000, 2048}, "BM128_BN192_BK64"},  {{600, 3616, 4024}, "BM128_BN192_BK64"},
       {{2466, 128, 1616}, "BM64_BN64_BK128"},    {{7432, 432, 3104}, "BM128_BN256_BK64"},
-      {{159, 352, 696}, "BM16_BN64_BK128"},      {{914, 1192, 7192}, "BM128_BN128_BK128"},
+      {{159, 352, 696}, "BM16_BN64_BK128"},      {{914, 1192, 7192}, "BM128_BN128_BK64"},
   };
   for (auto [dimensions, variant] : expected)
     EXPECT_EQ(sizes.choice(shape(dimensions[0], dimensions[1], dimensions[2])), std::string("gemm__") + variant);

@@ -114,14 +114,18 @@ def TileGPU_KernelOp : TileGPU_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBl
   let description = [{
     `kernel`, `arguments`, `contracts`, `when`: as `tile.kernel`. `stage` numbers the launches of one call. `grid` holds three host
     expressions (docs/abi.md). `warps` is the number of warps of a group, before slicing that of each consumer group;
-    `groups` the number of consumer groups (1 when the block is one group). `plan` holds the choices of the `plan`
-    pass. `shared_bytes` is set by `plan-shared-memory`.
+    `groups` the number of consumer groups (1 when the block is one group, or before slicing when its groups take whole
+    tiles). `plan` holds the choices of the `plan` pass. `shared_bytes` is set by `plan-shared-memory`.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$kernel, ArrayAttr:$arguments, ArrayAttr:$contracts,
                        ArrayAttr:$when, I64Attr:$stage, ArrayAttr:$grid, I64Attr:$warps, I64Attr:$groups,
                        DictionaryAttr:$plan, OptionalAttr<I64Attr>:$shared_bytes, OptionalAttr<I64Attr>:$max_registers);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$sym_name attr-dict-with-keyword $body";
+  let extraClassDeclaration = [{
+    /// Consumer groups of a block, whether they share the rows of tiles or take tiles in turns.
+    int64_t getConsumers();
+  }];
 }
 
 def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure,
@@ -226,6 +230,16 @@ def TileGPU_ReleaseOp : TileGPU_Op<"release", [MemoryEffects<[MemRead, MemWrite]
   let builders = [OpBuilder<(ins "::mlir::Value":$slot, "::mlir::Value":$chan), [{
     build($_builder, $_state, slot, chan, ::mlir::Value());
   }]>];
+}
+
+def TileGPU_SkipOp : TileGPU_Op<"skip", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: the next `count` items are another group's";
+  let description = [{
+    The items of a channel that is skipped anywhere are each received and released by one group, which may wait for an
+    item only when all items that were in its slot before have been received.
+  }];
+  let arguments = (ins TileGPU_ChanType:$chan, Index:$count);
+  let assemblyFormat = "$chan `,` $count attr-dict `:` type($chan)";
 }
 
 def TileGPU_SlotViewOp : TileGPU_Op<"slot_view", [Pure]> {
@@ -366,9 +380,9 @@ def TileGPU_ConvertOp : TileGPU_Op<"convert", [Pure]> {
 
 def TileGPU_MmaOperand : AnyTypeOf<[TileGPU_SmemType, Tile_Tensor], "a tile in shared memory or registers">;
 
-def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>,
-    TypesMatchWith<"the result is a tile like the accumulator, or will be", "result", "acc",
-                   "::tilec::tilegpu::productType($_self)">]> {
+def TileGPU_Product : AnyTypeOf<[Tile_Tensor, TileGPU_PendingType], "a tile, or one to wait for">;
+
+def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>]> {
   let summary = "acc + a * b";
   let description = [{
     Logically a is [m, k], b is [n, k] (both contraction-last), acc and result [m, n]. `trans_a`: the operand's
@@ -378,18 +392,20 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [MemoryEffects<[MemRead]>,
     With `first` true the accumulator's value is ignored (as if 0). Element types as `tile.dot`.
 
     With a tile as its result the product is complete. With `!tilegpu.pending` (wgmma) it is started: until its
-    `mma_wait` the instructions read the operands, so that no slot among them may be released.
+    `mma_wait` or `mma_settle` the instructions read the operands, so that no slot among them may be released. Such a
+    product may add to another one that was only started (`chained`): the instructions end in their order.
     ```mlir
     %d = tilegpu.mma %a, %b, %acc first %f <"wgmma", shape = [64, 256, 16], warps = [4, 1]>
        : !tilegpu.smem<...>, !tilegpu.smem<...> -> tensor<64x256xf32>
     ```
   }];
-  let arguments = (ins TileGPU_MmaOperand:$a, TileGPU_MmaOperand:$b, Tile_Tensor:$acc, Optional<I1>:$first,
+  let arguments = (ins TileGPU_MmaOperand:$a, TileGPU_MmaOperand:$b, TileGPU_Product:$acc, Optional<I1>:$first,
                        TileGPU_MmaAttr:$mma, UnitAttr:$trans_a, UnitAttr:$trans_b, UnitAttr:$a_unsigned,
                        UnitAttr:$b_unsigned, UnitAttr:$fast);
-  let results = (outs AnyTypeOf<[Tile_Tensor, TileGPU_PendingType], "a tile, or one to wait for">:$result);
+  let results = (outs TileGPU_Product:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`first` $first^)? $mma attr-dict `:` type($a) `,` type($b) `->` type($result)
+    custom<Accumulator>(type($acc), ref(type($result)))
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -412,6 +428,17 @@ def TileGPU_MmaWaitOp : TileGPU_Op<"mma_wait", [MemoryEffects<[MemRead, MemWrite
   let arguments = (ins TileGPU_PendingType:$pending, I64Attr:$after, Variadic<Tile_Tensor>:$through);
   let results = (outs Tile_Tensor:$result, Variadic<Tile_Tensor>:$passed);
   let assemblyFormat = "$pending `after` $after (`through` $through^)? attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_MmaSettleOp : TileGPU_Op<"mma_settle", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "wait until started products have read their operands";
+  let description = [{
+    All but the `after` products that were started last. Their tile stays with the products that are chained to them,
+    of which the last is waited for.
+  }];
+  let arguments = (ins I64Attr:$after);
+  let assemblyFormat = "`after` $after attr-dict";
   let hasVerifier = 1;
 }
 
