@@ -40,16 +40,20 @@ struct Streams {
   bool fewBlocks = false;
 };
 
+// Not counting the misalignment of what `other` chooses.
 bool dependsOn(Value value, Value other) {
-  return anySource(value,
-                   [&](Value source) { return source == other ? WalkResult::interrupt() : WalkResult::advance(); });
+  return anySource(value, [&](Value source) {
+    if (isa_and_nonnull<tile::MisalignmentOp>(source.getDefiningOp()))
+      return WalkResult::skip();
+    return source == other ? WalkResult::interrupt() : WalkResult::advance();
+  });
 }
 
 // What some iterations of the stage load as well, such as the weights of a norm, comes from a cache.
 bool isOwn(tile::LoadOp load) {
   auto stage = load->getParentOfType<tile::ParallelOp>();
   return !stage || llvm::all_of(stage.getBody().getArguments(), [&](Value number) {
-    return llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number); });
+    return llvm::any_of(load->getOperands(), [&](Value operand) { return dependsOn(operand, number); });
   });
 }
 

@@ -256,6 +256,10 @@ LogicalResult ElementwiseRun::finish() {
 LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (isUsualRescale(op))
     return lowerRescale(*this, cast<arith::MulFOp>(op));
+  if (std::optional<JoinedReductions> joined = matchJoinedReductions(op)) {
+    setScalar(op->getResult(0), scalar(joined->second.getResult()));
+    return success();
+  }
   ElementwiseRun run(*this);
   return failure(failed(run.add(op)) || failed(run.finish()));
 }
@@ -362,7 +366,9 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
   if (next != first->getBlock()->end())
     if (auto reduce = dyn_cast<tile::ReduceOp>(*next); reduce && run.holds(reduce.getInput())) {
       std::optional<ReductionPlan> plan = tilegpu::planOf(reduce);
-      if (plan && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
+      std::optional<JoinedReductions> joined = joinedReductionsOf(reduce);
+      bool isLeft = joined && joined->first == reduce;
+      if (plan && !isLeft && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
         location = reduce.getLoc();
         run.addReduction(reduce, *plan);
         ++next;

@@ -2,6 +2,7 @@
 #include "AbsentElements.h"
 #include "GuardedAccess.h"
 #include "LoadEmitter.h"
+#include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -32,9 +33,8 @@ static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Val
 }
 
 LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
-    : lowering(lowering), op(op), builder(lowering.builder), loc(lowering.loc()),
+    : lowering(lowering), op(op), source(lowering.view(op.getView())), builder(lowering.builder), loc(lowering.loc()),
       element(Lowering::registerType(getElementTypeOrSelf(op.getType()))), memory(memoryType(builder, element)) {
-  const LoweredView &source = lowering.view(op.getView());
   MemoryAccess access(lowering, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()),
                       {});
   tile::ViewOp viewOp = source.op;
@@ -90,18 +90,36 @@ Value LoadEmitter::load(const VectorAccess &vector, Type type) {
                 : guardedLoad(lowering, type, vector, other, readOnly);
 }
 
-void LoadEmitter::emit(const VectorAccess &vector) {
+void LoadEmitter::set(const VectorAccess &vector, Value value) {
   unsigned width = vector.registers.size();
-  Value value = load(vector, width == 1 ? memory : Type(VectorType::get(width, memory)));
   for (auto [i, reg] : llvm::enumerate(vector.registers))
     values[reg] = fromMemory(
         width == 1 ? value : Value(LLVM::ExtractElementOp::create(builder, loc, value, lowering.constant32(i))));
 }
 
+void LoadEmitter::emitWindowed(ArrayRef<const VectorAccess *> vectors) {
+  auto type = VectorType::get(vectors.front()->registers.size(), memory);
+  ValueRange loaded = WindowedLoad(lowering, source, type)
+                          .load(
+                              vectors, [&](const VectorAccess &vector) { return load(vector, type); },
+                              [&](const VectorAccess &vector) { return fill(vector, type); });
+  for (auto [vector, value] : llvm::zip(vectors, loaded))
+    set(*vector, value);
+}
+
 void LoadEmitter::emit(size_t begin, size_t end) {
-  for (const VectorAccess &vector : accesses)
-    if (vector.registers.front() >= begin && vector.registers.front() < end)
-      emit(vector);
+  SmallVector<const VectorAccess *> windowed;
+  for (const VectorAccess &vector : accesses) {
+    if (vector.registers.front() < begin || vector.registers.front() >= end)
+      continue;
+    int64_t width = static_cast<int64_t>(vector.registers.size()), bytes = memory.getIntOrFloatBitWidth() / 8;
+    if (isWindowed(source.op) && width > 1 && width * bytes >= 4)
+      windowed.push_back(&vector);
+    else
+      set(vector, load(vector, width == 1 ? memory : Type(VectorType::get(width, memory))));
+  }
+  if (!windowed.empty())
+    emitWindowed(windowed);
 }
 
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {

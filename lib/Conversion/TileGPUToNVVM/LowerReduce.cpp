@@ -3,6 +3,7 @@
 #include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AffineIndex.h"
 
@@ -18,6 +19,8 @@ ReductionEmitter::ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const 
   auto tileType = cast<RankedTensorType>(op.getInput().getType());
   element = tileType.getElementType();
   type = Lowering::registerType(element);
+  if (std::optional<JoinedReductions> joined = joinedReductionsOf(op); joined && joined->second == op)
+    other = joined->first;
   neutral = scalars.neutral(op.getKind(), element);
   unsigned dim = op.getDim();
   int64_t extent = tileType.getDimSize(dim);
@@ -52,9 +55,24 @@ void ReductionEmitter::add(ArrayRef<Value> input, size_t begin, size_t end) {
     addTo(chains, reg, masked(input[reg], reg));
 }
 
-Registers ReductionEmitter::finish() { return acrossThreads({combined(chains)}); }
+Registers ReductionEmitter::finish() { return acrossThreads(joined({combined(chains)})); }
 
-Registers ReductionEmitter::run() {
+Registers ReductionEmitter::run() { return acrossThreads(joined(parts())); }
+
+Registers ReductionEmitter::joined(Registers parts) {
+  if (other)
+    parts.front() = scalars.combine(op.getKind(), parts.front(), partOfOther(), element);
+  return parts;
+}
+
+Value ReductionEmitter::partOfOther() {
+  ReductionEmitter emitter(lowering, other, *tilegpu::planOf(other));
+  Value part = emitter.parts().front();
+  Value first = lowering.isFirstOf(emitter.layout.replicated());
+  return first ? arith::SelectOp::create(builder, loc, first, part, neutral).getResult() : part;
+}
+
+Registers ReductionEmitter::parts() {
   ArrayRef<Value> input = lowering.lowered(op.getInput());
   Registers values, partial;
   for (uint32_t reg = 0; reg < input.size(); ++reg)
@@ -65,7 +83,7 @@ Registers ReductionEmitter::run() {
       addTo(own, i, values[reg]);
     partial.push_back(combined(own));
   }
-  return acrossThreads(std::move(partial));
+  return partial;
 }
 
 Registers ReductionEmitter::acrossThreads(Registers partial) {
@@ -103,7 +121,13 @@ int64_t ReductionEmitter::presentTogether(unsigned dim, int64_t extent) {
 Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
   const LoweredAxis &axis = lowering.axis(op.getAxis());
   Value size = lowering.constant32(extent);
-  if (!op.getFull()) {
+  auto axisOp = op.getAxis().getDefiningOp<tile::AxisOp>();
+  auto narrow = axisOp ? axisOp.getEnd().getDefiningOp<arith::IndexCastUIOp>() : arith::IndexCastUIOp();
+  bool isNarrow = narrow && narrow.getIn().getType().isInteger(32) && matchPattern(axisOp.getStart(), m_Zero());
+  if (!op.getFull() && isNarrow) {
+    // An axis has no more positions than its extent.
+    size = lowering.scalar(narrow.getIn());
+  } else if (!op.getFull()) {
     Value count = arith::SubIOp::create(builder, loc, axis.end, axis.start);
     count = arith::MinSIOp::create(builder, loc, count, lowering.constantIndex(extent));
     count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
@@ -200,7 +224,48 @@ int64_t ReductionEmitter::elementOfRegister(uint32_t reg) {
   return sum;
 }
 
+static std::optional<tile::CombineKind> kindOf(Operation *combination) {
+  if (isa<arith::AddFOp, arith::AddIOp>(combination))
+    return tile::CombineKind::add;
+  if (isa<arith::MulFOp, arith::MulIOp>(combination))
+    return tile::CombineKind::mul;
+  if (isa<arith::MaximumFOp>(combination))
+    return tile::CombineKind::maxf;
+  if (isa<arith::MinimumFOp>(combination))
+    return tile::CombineKind::minf;
+  if (isa<arith::MaxSIOp>(combination))
+    return tile::CombineKind::maxs;
+  if (isa<arith::MinSIOp>(combination))
+    return tile::CombineKind::mins;
+  return std::nullopt;
+}
+
+std::optional<JoinedReductions> tilec::matchJoinedReductions(Operation *combination) {
+  std::optional<tile::CombineKind> kind = kindOf(combination);
+  if (!kind || Lowering::isTile(combination->getResult(0)))
+    return std::nullopt;
+  JoinedReductions joined;
+  for (unsigned i : {0, 1}) {
+    auto reduce = combination->getOperand(i).getDefiningOp<tile::ReduceOp>();
+    if (!reduce || reduce.getKind() != *kind || !reduce->hasOneUse() || !tilegpu::planOf(reduce) ||
+        cast<RankedTensorType>(reduce.getInput().getType()).getRank() != 1)
+      return std::nullopt;
+    (i ? joined.second : joined.first) = reduce;
+  }
+  // Threads with copies would have to take the other part alike.
+  bool fits = joined.first->getBlock() == joined.second->getBlock() && joined.first->isBeforeInBlock(joined.second) &&
+              Lowering::layoutOf(joined.second.getInput()).replicated().empty();
+  return fits ? std::optional(joined) : std::nullopt;
+}
+
+std::optional<JoinedReductions> tilec::joinedReductionsOf(tile::ReduceOp reduce) {
+  bool isScalar = !Lowering::isTile(reduce.getResult()) && reduce->hasOneUse();
+  return isScalar ? matchJoinedReductions(*reduce->user_begin()) : std::nullopt;
+}
+
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
+  if (std::optional<JoinedReductions> joined = joinedReductionsOf(op); joined && joined->first == op)
+    return success();
   std::optional<ReductionPlan> plan = tilegpu::planOf(op);
   if (!plan)
     return op.emitError("E0431: this reduction has no plan for its layout");

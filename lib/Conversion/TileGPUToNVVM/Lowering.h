@@ -193,6 +193,8 @@ private:
   llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);
   llvm::LogicalResult lowerView(tile::ViewOp op);
+  llvm::LogicalResult lowerAdvance(tile::AdvanceOp op);
+  llvm::LogicalResult lowerMisalignment(tile::MisalignmentOp op);
   // LowerControl.cpp
   llvm::LogicalResult lowerFor(mlir::Operation *op);
   llvm::LogicalResult lowerIf(mlir::Operation *op);

@@ -25,6 +25,11 @@ public:
   Registers finish();
 
 private:
+  /// Of all registers of the input, the part of this thread.
+  Registers parts();
+  /// The part of this thread in the reduction that joins this one; 0 parts in all threads but one of those with copies.
+  mlir::Value partOfOther();
+  Registers joined(Registers parts);
   mlir::Value masked(mlir::Value value, uint32_t reg);
   int64_t presentTogether(unsigned dim, int64_t extent);
   mlir::Value presentCount(unsigned dim, int64_t extent);
@@ -40,6 +45,8 @@ private:
 
   Lowering &lowering;
   tile::ReduceOp op;
+  /// Null unless it has left its addends to this reduction.
+  tile::ReduceOp other;
   ReductionPlan plan;
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -53,6 +60,16 @@ private:
   /// Of registers that come in order.
   llvm::SmallVector<mlir::Value, 4> chains;
 };
+
+/// Two reductions of tiles of one dimension whose results are only combined with each other. The second takes the parts
+/// that each thread has of the first along, so that lanes and warps combine once.
+struct JoinedReductions {
+  tile::ReduceOp first, second;
+};
+/// `combination`: of the two results.
+std::optional<JoinedReductions> matchJoinedReductions(mlir::Operation *combination);
+/// Of which the reduction is one.
+std::optional<JoinedReductions> joinedReductionsOf(tile::ReduceOp reduce);
 
 } // namespace tilec
 

@@ -20,6 +20,13 @@ constexpr llvm::StringLiteral unrollName = "tilec.unroll";
 /// On a product with a broadcast factor: the factor is 1 in most iterations of the loop around it, unit.
 constexpr llvm::StringLiteral usuallyOneName = "tile.usually_one";
 
+/// On a view of one dimension, from split-rows, unit: the vectors of 16 bytes around its elements lie in the tensor's
+/// memory, so that loads may read them, unless the view begins at a multiple of 16 bytes.
+constexpr llvm::StringLiteral windowedName = "tile.windowed";
+
+/// On an access, from split-rows, two i64: the number of a row and of one of its parts, which have no element in common.
+constexpr llvm::StringLiteral rowPartName = "tile.row_part";
+
 /// On a function, from the lowering: the blocks a multiprocessor for which the plan limits its registers, i64.
 constexpr llvm::StringLiteral blocksName = "tilec.blocks";
 
