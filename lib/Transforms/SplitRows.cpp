@@ -1,4 +1,5 @@
-// split-rows: rows in memory become whole vectors of 16 bytes and the elements around them (docs/decisions/split-rows.md).
+// split-rows: rows in memory become whole vectors of 16 bytes and the elements around them
+// (docs/decisions/split-rows.md).
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -46,7 +47,8 @@ static std::optional<arith::AtomicRMWKind> scalarKind(tile::CombineKind kind, bo
 
 namespace {
 
-// Where a load or store of a tile finds a row: neighbouring positions are neighbours in memory, all present ones inside.
+// Where a load or store of a tile finds a row: neighbouring positions are neighbours in memory, all present ones
+// inside.
 struct RowAccess {
   Operation *op = nullptr;
   tile::ViewOp view;
@@ -65,11 +67,11 @@ struct Half {
   int64_t number = 0;
 };
 
-// A row of a tensor: its first element's offset, and whether it is inside the tensor (i1; null: it is). The views of
-// its vectors and of the whole row, which the ends need.
+// A row of a tensor: the address of its first position, and whether it is inside the tensor (i1; null: it is). The
+// views of its vectors and of the whole row, which the ends need.
 struct Row {
   RowAccess access;
-  Value offset, exists;
+  Value base, exists;
   std::array<tile::ViewOp, 2> views = {};
 };
 
@@ -205,23 +207,22 @@ bool RowSplitter::match() {
 //===----------------------------------------------------------------------===//
 
 Value RowSplitter::misalignment(const Row &row, Value elements) {
-  tile::ViewOp view = row.access.view;
-  return tile::MisalignmentOp::create(builder, loc, view.getBase(), add(row.offset, elements), row.access.bytes,
-                                      vectorBytes);
+  return tile::MisalignmentOp::create(builder, loc, row.base, elements, row.access.bytes, vectorBytes);
 }
 
 Row RowSplitter::makeRow(const RowAccess &access) {
   tile::ViewOp view = access.view;
   Row row;
   row.access = access;
-  row.offset = axis.getStart();
+  Value offset = axis.getStart();
   for (auto [subscript, size, stride] : llvm::zip(access.subscripts, view.getSizes(), view.getStrides())) {
-    row.offset = add(row.offset, builder.createOrFold<arith::MulIOp>(loc, subscript, stride));
+    offset = add(offset, builder.createOrFold<arith::MulIOp>(loc, subscript, stride));
     if (isInbounds(subscript, size, /*all=*/true))
       continue;
     Value isInside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, subscript, size);
     row.exists = row.exists ? arith::AndIOp::create(builder, loc, row.exists, isInside).getResult() : isInside;
   }
+  row.base = tile::AdvanceOp::create(builder, loc, view.getBase(), offset, access.bytes);
   return row;
 }
 
@@ -256,7 +257,8 @@ void RowSplitter::measure() {
   if (!isNonNegative(size))
     size = arith::MaxSIOp::create(builder, loc, size, constant(0));
   all = narrow(size);
-  before = arith::MinSIOp::create(builder, loc, margin ? add(first, margin) : first, all);
+  // Perhaps more than all; no vector is whole then.
+  before = margin ? add(first, margin) : first;
   Value rest = sub(margin ? sub(all, margin) : all, before);
   rest = arith::MaxSIOp::create(builder, loc, rest, zero);
   inside = arith::MulIOp::create(builder, loc, arith::DivUIOp::create(builder, loc, rest, vector), vector);
@@ -355,8 +357,8 @@ tile::ViewOp RowSplitter::viewOf(Half &half, Row &row) {
     return view;
   bool isVectors = &half == &vectors, isAnchor = row.access.isSameRow(accesses[anchor]);
   tile::ViewOp whole = row.access.view;
-  Value offset = isVectors ? add(row.offset, index(before)) : row.offset;
-  Value base = tile::AdvanceOp::create(builder, loc, whole.getBase(), offset, row.access.bytes);
+  Value base = isVectors ? tile::AdvanceOp::create(builder, loc, row.base, index(before), row.access.bytes).getResult()
+                         : row.base;
   Value size = index(isVectors ? inside : all);
   if (row.exists)
     size = arith::SelectOp::create(builder, loc, row.exists, size, constant(0));
@@ -364,7 +366,7 @@ tile::ViewOp RowSplitter::viewOf(Half &half, Row &row) {
   IntegerAttr align = builder.getI64IntegerAttr(isVectors && isAnchor ? vectorBytes : row.access.bytes);
   view = tile::ViewOp::create(builder, loc, type, whole.getName(), whole.getAccess(), base, size, constant(1), align);
   if (isVectors && !isAnchor)
-    view->setAttr(tile::windowedName, builder.getUnitAttr());
+    view->setAttr(tile::windowedName, builder.getBoolAttr(row.access.subscripts == accesses[anchor].subscripts));
   return view;
 }
 
@@ -388,7 +390,8 @@ Operation *RowSplitter::copyOfRow(Half &half, Operation *op, SmallVectorImpl<Ope
     rewrite(load);
   else
     rewrite(cast<tile::StoreOp>(copy));
-  copy->setAttr(tile::rowPartName, builder.getDenseI64ArrayAttr({row - rows.begin(), half.number}));
+  copy->setAttr(tile::rowPartName,
+                builder.getDenseI64ArrayAttr({row - rows.begin(), half.number, row->exists ? 0 : 1}));
   return copy;
 }
 

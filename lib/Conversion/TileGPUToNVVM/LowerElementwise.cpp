@@ -6,6 +6,7 @@
 #include "Rematerialize.h"
 #include "ScalarOps.h"
 #include "StagedStores.h"
+#include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -103,6 +104,8 @@ public:
   bool endsInReduction() const { return reduction != nullptr; }
   /// The value whose writes to staging rings are all that uses the run's results; null if there are other uses.
   Value writtenAlone() const;
+  /// Whether vectors are loaded in words and nothing but this store uses the run's results.
+  bool isStoredApart(tile::StoreOp store) const;
   /// Computes the registers before `end` of all results, as far as that has not been done.
   LogicalResult advance(size_t end);
   LogicalResult finish();
@@ -231,6 +234,21 @@ Value ElementwiseRun::writtenAlone() const {
   return written;
 }
 
+bool ElementwiseRun::isStoredApart(tile::StoreOp store) const {
+  auto isWithin = [&](Operation *user) {
+    return user == store || (user->getNumResults() == 1 && holds(user->getResult(0)));
+  };
+  bool inWords = false;
+  for (const Member &member : members) {
+    auto load = dyn_cast<tile::LoadOp>(member.op);
+    auto view = load ? load.getView().getDefiningOp<tile::ViewOp>() : tile::ViewOp();
+    inWords |= view && isWindowed(view);
+    if (!llvm::all_of(member.op->getResult(0).getUsers(), isWithin))
+      return false;
+  }
+  return inWords;
+}
+
 LogicalResult ElementwiseRun::advance(size_t end) {
   for (end = std::min(end, count()); done < end; done = std::min(done + registersAtOnce, count())) {
     size_t until = std::min(done + registersAtOnce, count());
@@ -322,7 +340,9 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
         return failure();
     } else if (auto store = dyn_cast<tile::StoreOp>(*next);
                store && run.holds(store.getValue()) && !holdsOperand(store.getSubscripts())) {
-      if (failed(lowering.lowerStore(store, [&](size_t end) { return run.advance(end); })))
+      // ptxas would load the words of all vectors at once, and run out of registers.
+      size_t apart = run.isStoredApart(store) ? registersAtOnce : 0;
+      if (failed(lowering.lowerStore(store, [&](size_t end) { return run.advance(end); }, apart)))
         return failure();
     } else if (isa<tilegpu::FlushOp>(*next) || (mayPrecedeRun(*next) && !holdsOperand(next->getOperands()))) {
       if (failed(lowering.lowerOp(&*next)))

@@ -99,10 +99,10 @@ void LoadEmitter::set(const VectorAccess &vector, Value value) {
 
 void LoadEmitter::emitWindowed(ArrayRef<const VectorAccess *> vectors) {
   auto type = VectorType::get(vectors.front()->registers.size(), memory);
-  ValueRange loaded = WindowedLoad(lowering, source, type)
-                          .load(
-                              vectors, [&](const VectorAccess &vector) { return load(vector, type); },
-                              [&](const VectorAccess &vector) { return fill(vector, type); });
+  SmallVector<Value> loaded = WindowedLoad(lowering, source, type)
+                                  .load(
+                                      vectors, [&](const VectorAccess &vector) { return load(vector, type); },
+                                      [&](const VectorAccess &vector) { return fill(vector, type); });
   for (auto [vector, value] : llvm::zip(vectors, loaded))
     set(*vector, value);
 }
@@ -129,7 +129,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute) {
+LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute, size_t apart) {
   MemoryAccess access(*this, view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(), op.getAxes(),
                       flags(op.getInbounds()), flags(op.getFull()));
   Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
@@ -141,10 +141,13 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
   // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
   // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
   bool branches = accesses.size() > maxPredicated;
-  if (compute && !branches && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
+  bool isApart = apart > 0 && llvm::all_of(accesses, [&](const VectorAccess &vector) {
+                   return vector.registers.size() == apart && vector.registers.front() % apart == 0;
+                 });
+  if (compute && !branches && !isApart && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
     return failure();
-  for (const VectorAccess &vector : accesses) {
-    if (compute && branches && failed(compute(1 + *llvm::max_element(vector.registers))))
+  auto emit = [&](const VectorAccess &vector) -> LogicalResult {
+    if (compute && (branches || isApart) && failed(compute(1 + *llvm::max_element(vector.registers))))
       return failure();
     ArrayRef<Value> values = lowered(op.getValue());
     unsigned width = vector.registers.size();
@@ -156,12 +159,22 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
         packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), constant32(i));
     }
     auto store = [&] { LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width); };
-    if (!vector.condition)
+    if (!vector.condition || isApart)
       store();
     else if (branches)
       emitIf(vector.condition, store);
     else
       guardedStore(*this, packed, vector);
+    return success();
+  };
+  LogicalResult result = success();
+  for (const VectorAccess &vector : accesses) {
+    if (isApart && vector.condition)
+      emitIf(vector.condition, [&] { result = emit(vector); });
+    else
+      result = emit(vector);
+    if (failed(result))
+      return failure();
   }
   return success();
 }

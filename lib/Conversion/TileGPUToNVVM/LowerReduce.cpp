@@ -35,24 +35,43 @@ bool ReductionEmitter::takesRegistersInOrder(tile::ReduceOp op, const ReductionP
          llvm::is_sorted(plan.inThread.front());
 }
 
-void ReductionEmitter::addTo(SmallVectorImpl<Value> &chains, size_t number, Value value) {
-  if (number < numChains)
-    chains.push_back(value);
+void ReductionEmitter::addTo(Chains &own, Value value) {
+  if (own.values.size() < numChains)
+    own.values.push_back(value);
   else
-    chains[number % numChains] = scalars.combine(op.getKind(), chains[number % numChains], value, element);
+    own.values[own.next] = scalars.combine(op.getKind(), own.values[own.next], value, element);
+  own.next = (own.next + 1) % numChains;
 }
 
-Value ReductionEmitter::combined(SmallVectorImpl<Value> &chains) {
-  while (chains.size() > 1) {
-    Value last = chains.pop_back_val();
-    chains.front() = scalars.combine(op.getKind(), chains.front(), last, element);
+Value ReductionEmitter::combined(Chains &own) {
+  SmallVectorImpl<Value> &values = own.values;
+  while (values.size() > 1) {
+    Value last = values.pop_back_val();
+    values.front() = scalars.combine(op.getKind(), values.front(), last, element);
   }
-  return chains.empty() ? neutral : chains.front();
+  return values.empty() ? neutral : values.front();
 }
 
 void ReductionEmitter::add(ArrayRef<Value> input, size_t begin, size_t end) {
-  for (size_t reg = begin; reg < end; ++reg)
-    addTo(chains, reg, masked(input[reg], reg));
+  addAll(chains, input, llvm::to_vector(llvm::seq<uint32_t>(begin, end)));
+}
+
+// Registers that are present or absent together are combined before one select masks them.
+void ReductionEmitter::addAll(Chains &own, ArrayRef<Value> input, ArrayRef<uint32_t> registers) {
+  auto granuleOf = [&](uint32_t reg) { return layout.registerOffset(reg)[op.getDim()] / granule; };
+  while (!registers.empty()) {
+    ArrayRef<uint32_t> together = registers.take_front();
+    if (threshold && !op.getPredicate())
+      together = registers.take_while([&](uint32_t reg) { return granuleOf(reg) == granuleOf(registers.front()); });
+    SmallVector<Value, 8> values;
+    for (uint32_t reg : together)
+      values.push_back(input[reg]);
+    for (; values.size() > 1; values.resize((values.size() + 1) / 2))
+      for (size_t i = 0; i < values.size() / 2; ++i)
+        values[i] = scalars.combine(op.getKind(), values[i], values[values.size() - 1 - i], element);
+    addTo(own, masked(values.front(), together.front()));
+    registers = registers.drop_front(together.size());
+  }
 }
 
 Registers ReductionEmitter::finish() { return acrossThreads(joined({combined(chains)})); }
@@ -73,14 +92,10 @@ Value ReductionEmitter::partOfOther() {
 }
 
 Registers ReductionEmitter::parts() {
-  ArrayRef<Value> input = lowering.lowered(op.getInput());
-  Registers values, partial;
-  for (uint32_t reg = 0; reg < input.size(); ++reg)
-    values.push_back(masked(input[reg], reg));
+  Registers partial;
   for (const auto &registers : plan.inThread) {
-    SmallVector<Value, numChains> own;
-    for (auto [i, reg] : llvm::enumerate(registers))
-      addTo(own, i, values[reg]);
+    Chains own;
+    addAll(own, lowering.lowered(op.getInput()), registers);
     partial.push_back(combined(own));
   }
   return partial;
