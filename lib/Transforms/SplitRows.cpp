@@ -21,8 +21,8 @@ using namespace mlir;
 using namespace tilec;
 
 static constexpr int64_t vectorBytes = 16;
-// Shorter tiles are hardly more than their ends.
-static constexpr int64_t leastExtent = 256;
+// Shorter tiles are hardly more than their ends; a warp that has a row of pairs for itself moves these as fast.
+static constexpr int64_t leastExtent = 256, leastExtentOfPairs = 513;
 
 static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
@@ -52,10 +52,16 @@ namespace {
 struct RowAccess {
   Operation *op = nullptr;
   tile::ViewOp view;
+  /// Those of other dimensions, and the distance along the row between positions and subscripts.
   SmallVector<Value> subscripts;
+  LinearSum shift;
   int64_t bytes = 0;
 
-  bool isSameRow(const RowAccess &other) const { return view == other.view && subscripts == other.subscripts; }
+  bool isSameRow(const RowAccess &other) const {
+    LinearSum distance = shift;
+    distance.add(other.shift, -1);
+    return view == other.view && subscripts == other.subscripts && distance.terms.empty() && distance.constant == 0;
+  }
 };
 
 // The tiles of one half and what they are computed from.
@@ -72,13 +78,16 @@ struct Half {
 struct Row {
   RowAccess access;
   Value base, exists;
+  /// Bytes.
+  int64_t align = 1;
   std::array<tile::ViewOp, 2> views = {};
 };
 
 class RowSplitter {
 public:
-  explicit RowSplitter(tile::AxisOp axis)
-      : axis(axis), block(axis->getBlock()), extent(axis.getType().getExtent()), builder(axis), loc(axis.getLoc()) {}
+  RowSplitter(tile::AxisOp axis, int64_t least)
+      : least(least), axis(axis), block(axis->getBlock()), extent(axis.getType().getExtent()), builder(axis),
+        loc(axis.getLoc()) {}
 
   bool match();
   void rewrite();
@@ -86,6 +95,7 @@ public:
 private:
   bool isKnown(Operation &op);
   std::optional<RowAccess> matchRow(Operation *op);
+  bool isInside(Value subscript, const LinearSum &shift, Value size);
   bool isReady(const RowAccess &access);
 
   Value index(Value number) { return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number); }
@@ -108,6 +118,7 @@ private:
   void emitSegment(ArrayRef<Operation *> ops, Operation *last);
   void combine(tile::ReduceOp reduce, tile::ReduceOp ends, tile::ReduceOp vectors);
 
+  int64_t least;
   tile::AxisOp axis;
   Block *block;
   int64_t extent;
@@ -163,13 +174,18 @@ std::optional<RowAccess> RowSplitter::matchRow(Operation *op) {
     int64_t bits = element.isTF32() ? 32 : element.getIntOrFloatBitWidth();
     if (element.isInteger(1))
       bits = 8;
-    auto pos = access.getSubscripts().back().template getDefiningOp<tile::PosOp>();
-    bool isRow = pos && pos.getAxis() == axis.getResult() && matchPattern(view.getStrides().back(), m_One()) &&
-                 llvm::none_of(access.getSubscripts().drop_back(), isTile) && bits >= 8 && bits <= 64 &&
-                 isInbounds(access.getSubscripts().back(), view.getSizes().back(), /*all=*/false);
+    Value last = access.getSubscripts().back();
+    std::optional<AffineIndex> index = isTile(last) ? affineIndex(last) : std::nullopt;
+    bool isRow = index && index->axes.front() == axis && index->coefficients.front() == 1 &&
+                 matchPattern(view.getStrides().back(), m_One()) && bits >= 8 && bits <= 64 &&
+                 llvm::none_of(access.getSubscripts().drop_back(), isTile);
     if (!isRow)
       return std::nullopt;
-    return RowAccess{op, view, llvm::to_vector(access.getSubscripts().drop_back()), bits / 8};
+    LinearSum shift = index->base;
+    shift.add(linearSum(axis.getStart()), -1);
+    if (!isInside(last, shift, view.getSizes().back()))
+      return std::nullopt;
+    return RowAccess{op, view, llvm::to_vector(access.getSubscripts().drop_back()), shift, bits / 8};
   };
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return load.getOtherwise() ? std::nullopt : match(load);
@@ -178,16 +194,30 @@ std::optional<RowAccess> RowSplitter::matchRow(Operation *op) {
   return std::nullopt;
 }
 
+// Whether the subscript, `shift` beside the positions, is inside where these are present.
+bool RowSplitter::isInside(Value subscript, const LinearSum &shift, Value size) {
+  if (isInbounds(subscript, size, /*all=*/false))
+    return true;
+  LinearSum left = linearSum(size);
+  left.add(shift, -1);
+  left.add(linearSum(axis.getEnd()), -1);
+  auto isPositive = [](const auto &term) { return term.second >= 0 && isNonNegative(term.first); };
+  return left.terms.empty() && left.constant >= 0 && shift.constant >= 0 && llvm::all_of(shift.terms, isPositive) &&
+         isNonNegative(axis.getStart());
+}
+
 // Whether the row is known where the axis begins.
 bool RowSplitter::isReady(const RowAccess &access) {
-  return llvm::all_of(access.subscripts, [&](Value value) {
+  auto isKnown = [&](Value value) {
     Operation *op = value.getDefiningOp();
     return !op || op->getBlock() != block || op->isBeforeInBlock(axis);
-  });
+  };
+  return llvm::all_of(access.subscripts, isKnown) &&
+         llvm::all_of(access.shift.terms, [&](const auto &term) { return isKnown(term.first); });
 }
 
 bool RowSplitter::match() {
-  if (extent < leastExtent || !llvm::all_of(*block, [&](Operation &op) { return isKnown(op); }))
+  if (extent < least || !llvm::all_of(*block, [&](Operation &op) { return isKnown(op); }))
     return false;
   std::optional<size_t> found;
   for (Operation &op : *block)
@@ -215,6 +245,8 @@ Row RowSplitter::makeRow(const RowAccess &access) {
   Row row;
   row.access = access;
   Value offset = axis.getStart();
+  if (!access.shift.terms.empty() || access.shift.constant != 0)
+    offset = add(offset, access.shift.materialize(builder, loc));
   for (auto [subscript, size, stride] : llvm::zip(access.subscripts, view.getSizes(), view.getStrides())) {
     offset = add(offset, builder.createOrFold<arith::MulIOp>(loc, subscript, stride));
     if (isInbounds(subscript, size, /*all=*/true))
@@ -223,6 +255,7 @@ Row RowSplitter::makeRow(const RowAccess &access) {
     row.exists = row.exists ? arith::AndIOp::create(builder, loc, row.exists, isInside).getResult() : isInside;
   }
   row.base = tile::AdvanceOp::create(builder, loc, view.getBase(), offset, access.bytes);
+  row.align = std::min<int64_t>(view.getAlign().value_or(access.bytes), divisorOf(offset) * access.bytes);
   return row;
 }
 
@@ -363,8 +396,10 @@ tile::ViewOp RowSplitter::viewOf(Half &half, Row &row) {
   if (row.exists)
     size = arith::SelectOp::create(builder, loc, row.exists, size, constant(0));
   auto type = tile::ViewType::get(builder.getContext(), 1, whole.getType().getElementType());
-  IntegerAttr align = builder.getI64IntegerAttr(isVectors && isAnchor ? vectorBytes : row.access.bytes);
-  view = tile::ViewOp::create(builder, loc, type, whole.getName(), whole.getAccess(), base, size, constant(1), align);
+  // Positions before the vectors are as many as make up for the anchor's alignment.
+  int64_t align = isVectors && isAnchor ? vectorBytes : isVectors ? std::min(row.align, rows.front().align) : row.align;
+  view = tile::ViewOp::create(builder, loc, type, whole.getName(), whole.getAccess(), base, size, constant(1),
+                              builder.getI64IntegerAttr(std::min(align, vectorBytes)));
   if (isVectors && !isAnchor)
     view->setAttr(tile::windowedName, builder.getBoolAttr(row.access.subscripts == accesses[anchor].subscripts));
   return view;
@@ -401,7 +436,7 @@ void RowSplitter::combine(tile::ReduceOp reduce, tile::ReduceOp atEnds, tile::Re
   reduce.replaceAllUsesWith(both);
 }
 
-// Loads come first. The ends are reduced before the vectors, which take their sum with them; stored behind them.
+// First loads come first. The ends are reduced before the vectors, which take their sum with them; stored behind them.
 void RowSplitter::emitSegment(ArrayRef<Operation *> ops, Operation *last) {
   builder.setInsertionPoint(last);
   loc = last->getLoc();
@@ -410,7 +445,7 @@ void RowSplitter::emitSegment(ArrayRef<Operation *> ops, Operation *last) {
   auto divide = [&](Operation *op) {
     SmallVector<Operation *> made;
     copyOfRow(ends, op, made);
-    bool waits = !isa<tile::LoadOp>(op) || llvm::any_of(made.back()->getOperands(), [&](Value operand) {
+    bool waits = !isa<tile::LoadOp>(op) || !areFirst || llvm::any_of(made.back()->getOperands(), [&](Value operand) {
       return operand.getDefiningOp() && llvm::is_contained(restOfEnds, operand.getDefiningOp());
     });
     llvm::append_range(waits ? restOfEnds : loadsOfEnds, made);
@@ -477,7 +512,7 @@ struct SplitRowsPass : tilec::impl::SplitRowsBase<SplitRowsPass> {
     for (auto stage : kernel.getOps<tile::ParallelOp>())
       llvm::append_range(axes, stage.getBody().getOps<tile::AxisOp>());
     for (tile::AxisOp axis : axes) {
-      RowSplitter splitter(axis);
+      RowSplitter splitter(axis, specialization == "pairs" ? leastExtentOfPairs : leastExtent);
       if (!splitter.match())
         continue;
       splitter.rewrite();

@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 
 using namespace mlir;
@@ -104,8 +105,9 @@ public:
   bool endsInReduction() const { return reduction != nullptr; }
   /// The value whose writes to staging rings are all that uses the run's results; null if there are other uses.
   Value writtenAlone() const;
-  /// Whether vectors are loaded in words and nothing but this store uses the run's results.
-  bool isStoredApart(tile::StoreOp store) const;
+  /// Registers of vectors that are computed and stored in basic blocks of their own; 0: none. Nothing but this store
+  /// uses the run's results then.
+  size_t registersApart(tile::StoreOp store) const;
   /// Computes the registers before `end` of all results, as far as that has not been done.
   LogicalResult advance(size_t end);
   LogicalResult finish();
@@ -234,7 +236,9 @@ Value ElementwiseRun::writtenAlone() const {
   return written;
 }
 
-bool ElementwiseRun::isStoredApart(tile::StoreOp store) const {
+// Vectors loaded in words: ptxas would load the words of all of them at once, and run out of registers. Ends of rows:
+// one warp has them.
+size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
   auto isWithin = [&](Operation *user) {
     return user == store || (user->getNumResults() == 1 && holds(user->getResult(0)));
   };
@@ -244,9 +248,10 @@ bool ElementwiseRun::isStoredApart(tile::StoreOp store) const {
     auto view = load ? load.getView().getDefiningOp<tile::ViewOp>() : tile::ViewOp();
     inWords |= view && isWindowed(view);
     if (!llvm::all_of(member.op->getResult(0).getUsers(), isWithin))
-      return false;
+      return 0;
   }
-  return inWords;
+  auto part = store->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
+  return inWords ? registersAtOnce : part && part[1] == 1 && count() == 1 ? 1 : 0;
 }
 
 LogicalResult ElementwiseRun::advance(size_t end) {
@@ -340,9 +345,8 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
         return failure();
     } else if (auto store = dyn_cast<tile::StoreOp>(*next);
                store && run.holds(store.getValue()) && !holdsOperand(store.getSubscripts())) {
-      // ptxas would load the words of all vectors at once, and run out of registers.
-      size_t apart = run.isStoredApart(store) ? registersAtOnce : 0;
-      if (failed(lowering.lowerStore(store, [&](size_t end) { return run.advance(end); }, apart)))
+      auto compute = [&](size_t end) { return run.advance(end); };
+      if (failed(lowering.lowerStore(store, compute, run.registersApart(store))))
         return failure();
     } else if (isa<tilegpu::FlushOp>(*next) || (mayPrecedeRun(*next) && !holdsOperand(next->getOperands()))) {
       if (failed(lowering.lowerOp(&*next)))

@@ -18,6 +18,7 @@ WindowedLoad::WindowedLoad(Lowering &lowering, const LoweredView &view, VectorTy
       elementBytes(type.getElementTypeBitWidth() / 8), bytes(elementBytes * type.getNumElements()) {
   tile::ViewOp op = view.op;
   isReadOnly = op.getAccess() == tile::Access::in;
+  beginsAtWord = op.getAlign().value_or(1) % wordBytes == 0;
   isExpectedWhole = op->getAttrOfType<BoolAttr>(tile::windowedName).getValue();
   address = LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), view.pointer);
   bitsInWord = arith::AndIOp::create(builder, loc, address, lowering.constant32(wordBytes - 1));
@@ -31,7 +32,7 @@ Value WindowedLoad::shifted(const VectorAccess &vector, Value fill) {
   VectorAccess access = vector;
   Value isSplit;
   int64_t count = bytes / wordBytes;
-  if (elementBytes < wordBytes) {
+  if (elementBytes < wordBytes && !beginsAtWord) {
     Value mask = LLVM::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(-wordBytes));
     Value base = LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), vector.base);
     access.base =

@@ -32,7 +32,7 @@ private:
   int64_t elementBytes, bytes;
   /// i32: the address of the view, and in bits how far into a word it is.
   mlir::Value address, bitsInWord;
-  bool isReadOnly, isExpectedWhole;
+  bool isReadOnly, beginsAtWord, isExpectedWhole;
 };
 
 } // namespace tilec
