@@ -55,7 +55,8 @@ bool dependsOn(Value value, Value other) {
 bool isOwn(tile::LoadOp load) {
   auto stage = load->getParentOfType<tile::ParallelOp>();
   return !stage || llvm::all_of(stage.getBody().getArguments(), [&](Value number) {
-    return llvm::any_of(load->getOperands(), [&](Value operand) { return dependsOn(operand, number); });
+    return dependsOn(load.getView(), number) ||
+           llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number); });
   });
 }
 

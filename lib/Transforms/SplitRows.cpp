@@ -1,5 +1,5 @@
 // split-rows: rows in memory become whole vectors of 16 bytes and the elements around them
-// (docs/decisions/split-rows.md).
+// (docs/decisions/parted-rows.md).
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -152,7 +152,8 @@ bool RowSplitter::isKnown(Operation &op) {
   if (!hasTiles)
     return !isa<tile::AxisOp>(op) || &op == axis;
   auto fromOutside = [&](Value value) {
-    return isTile(value) && value.getParentBlock() != block && !matchPattern(value, m_Constant());
+    SplatElementsAttr splat;
+    return isTile(value) && value.getParentBlock() != block && !matchPattern(value, m_Constant(&splat));
   };
   if (llvm::any_of(op.getOperands(), fromOutside))
     return false;
@@ -396,11 +397,15 @@ tile::ViewOp RowSplitter::viewOf(Half &half, Row &row) {
   if (row.exists)
     size = arith::SelectOp::create(builder, loc, row.exists, size, constant(0));
   auto type = tile::ViewType::get(builder.getContext(), 1, whole.getType().getElementType());
-  // Positions before the vectors are as many as make up for the anchor's alignment.
-  int64_t align = isVectors && isAnchor ? vectorBytes : isVectors ? std::min(row.align, rows.front().align) : row.align;
+  // As many positions are before the vectors as make up for the anchor's alignment.
+  const Row &first = rows.front();
+  int64_t align = row.align;
+  if (isVectors)
+    align = isAnchor ? vectorBytes : std::min(align, first.align / first.access.bytes * row.access.bytes);
   view = tile::ViewOp::create(builder, loc, type, whole.getName(), whole.getAccess(), base, size, constant(1),
                               builder.getI64IntegerAttr(std::min(align, vectorBytes)));
-  if (isVectors && !isAnchor)
+  // Others may write what is around elements of a tensor that is written.
+  if (isVectors && !isAnchor && whole.getAccess() == tile::Access::in)
     view->setAttr(tile::windowedName, builder.getBoolAttr(row.access.subscripts == accesses[anchor].subscripts));
   return view;
 }

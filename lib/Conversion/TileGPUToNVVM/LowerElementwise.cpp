@@ -237,13 +237,14 @@ Value ElementwiseRun::writtenAlone() const {
 }
 
 // Vectors loaded in words: ptxas would load the words of all of them at once, and run out of registers. Ends of rows:
-// one warp has them.
+// one warp has them; but divisions share the divisor's reciprocal within a block.
 size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
   auto isWithin = [&](Operation *user) {
     return user == store || (user->getNumResults() == 1 && holds(user->getResult(0)));
   };
-  bool inWords = false;
+  bool inWords = false, divides = false;
   for (const Member &member : members) {
+    divides |= isa<arith::DivFOp>(member.op);
     auto load = dyn_cast<tile::LoadOp>(member.op);
     auto view = load ? load.getView().getDefiningOp<tile::ViewOp>() : tile::ViewOp();
     inWords |= view && isWindowed(view);
@@ -251,7 +252,7 @@ size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
       return 0;
   }
   auto part = store->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
-  return inWords ? registersAtOnce : part && part[1] == 1 && count() == 1 ? 1 : 0;
+  return inWords ? registersAtOnce : part && part[1] == 1 && count() == 1 && !divides ? 1 : 0;
 }
 
 LogicalResult ElementwiseRun::advance(size_t end) {

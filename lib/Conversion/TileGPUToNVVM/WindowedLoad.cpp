@@ -1,4 +1,4 @@
-// Vectors at any address, from the words around them (docs/decisions/split-rows.md).
+// Vectors at any address, from the words around them (docs/decisions/parted-rows.md).
 #include "WindowedLoad.h"
 #include "GuardedAccess.h"
 
