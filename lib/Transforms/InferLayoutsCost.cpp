@@ -40,7 +40,8 @@ static int64_t widestVector(const GlobalOperation &global, const AffineIndex &in
   int64_t bits = std::max<int64_t>(registerBits(type), 8);
   int64_t width = std::min(vectorBits / bits, lowBit(type.getDimSize(dim)));
   // Loads from a windowed view shift whole vectors.
-  int64_t align = view->hasAttr(tile::windowedName) && global.axes.empty() ? vectorBits / 8 : view.getAlign().value_or(1);
+  int64_t align =
+      view->hasAttr(tile::windowedName) && global.axes.empty() ? vectorBits / 8 : view.getAlign().value_or(1);
   width = std::min(width, std::max<int64_t>(align * 8 / bits, 1));
   for (auto [d, stride] : llvm::enumerate(view.getStrides()))
     if (d != last)

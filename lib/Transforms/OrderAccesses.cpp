@@ -142,8 +142,8 @@ bool conflict(const Access &before, Operation *after) {
   if ((isa<tile::LoadOp>(before.op) && isa<tile::LoadOp>(after)) ||
       (isa<tile::AtomicOp>(before.op) && isa<tile::AtomicOp>(after)))
     return false;
-  return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() &&
-         !areOrdered(before, after) && !areParts(before, after);
+  return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after) &&
+         !areParts(before, after);
 }
 
 void add(Pending &pending, const Access &access) {
