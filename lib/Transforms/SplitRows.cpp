@@ -157,6 +157,9 @@ bool RowSplitter::isKnown(Operation &op) {
   };
   if (llvm::any_of(op.getOperands(), fromOutside))
     return false;
+  // Tiles of nothing but the axis; constants may stand anywhere.
+  if (op.isBeforeInBlock(axis) && !isa<arith::ConstantOp>(op))
+    return false;
   if (auto reduce = dyn_cast<tile::ReduceOp>(op))
     return scalarKind(reduce.getKind(), isa<FloatType>(reduce.getType())).has_value();
   if (auto constant = dyn_cast<arith::ConstantOp>(op))
