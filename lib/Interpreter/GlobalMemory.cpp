@@ -31,7 +31,7 @@ public:
   // The place and the element number of the current position.
   Place locate(int64_t &element) const {
     bool inside = true, poison = false;
-    element = 0;
+    element = view.offset;
     for (size_t s = 0; s < subscripts.size(); ++s) {
       int64_t i = current[s], value = subscripts[s]->integers[i];
       poison |= subscripts[s]->isPoison(i);

@@ -79,6 +79,10 @@ private:
   mlir::LogicalResult executeTile(mlir::Operation *op);
   mlir::LogicalResult constant(mlir::arith::ConstantOp op);
   mlir::LogicalResult argument(tile::ArgOp op);
+  int64_t addressOf(const Pointer &pointer, int64_t elementBytes) const;
+  mlir::LogicalResult movePointer(tile::AdvanceOp op);
+  mlir::LogicalResult misalignment(tile::MisalignmentOp op);
+  mlir::LogicalResult checkPart(tile::ViewOp op, const View &view) const;
   mlir::LogicalResult view(tile::ViewOp op);
   mlir::LogicalResult makeAxis(tile::AxisOp op);
   mlir::LogicalResult dot(tile::DotOp op);

@@ -112,7 +112,7 @@ struct Product {
   int64_t number = 0;
 };
 
-using Datum = std::variant<std::monostate, TilePtr, AxisValue, Buffer *, View, Channel *, SlotValue, SharedView,
+using Datum = std::variant<std::monostate, TilePtr, AxisValue, Pointer, View, Channel *, SlotValue, SharedView,
                            std::shared_ptr<Product>, StagingPtr>;
 using Environment = llvm::DenseMap<mlir::Value, Datum>;
 

@@ -1,6 +1,7 @@
 // Operations of the tile dialect on values: axes, broadcasts, reductions and dot products.
 #include "Elementwise.h"
 #include "Machine.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 #include <cmath>
@@ -14,6 +15,8 @@ LogicalResult Machine::executeTile(Operation *op) {
                                                 .Case([&](arith::ConstantOp o) { return constant(o); })
                                                 .Case([&](tile::ArgOp o) { return argument(o); })
                                                 .Case([&](tile::ViewOp o) { return view(o); })
+                                                .Case([&](tile::AdvanceOp o) { return movePointer(o); })
+                                                .Case([&](tile::MisalignmentOp o) { return misalignment(o); })
                                                 .Case([&](tile::AxisOp o) { return makeAxis(o); })
                                                 .Case([&](tile::DotOp o) { return dot(o); })
                                                 .Case([&](tile::ReduceOp o) { return reduce(o); })
@@ -90,7 +93,7 @@ LogicalResult Machine::argument(tile::ArgOp op) {
     auto found = context.arguments.tensors.find(name);
     if (found == context.arguments.tensors.end())
       return op.emitError() << "the launch has no tensor '" << name << "'";
-    set(op.getResult(), &found->second);
+    set(op.getResult(), Pointer{&found->second, 0});
     return success();
   }
   auto result = std::make_shared<Tile>(op.getType());
@@ -113,11 +116,55 @@ LogicalResult Machine::argument(tile::ArgOp op) {
   return checkFacts(op, *result);
 }
 
+int64_t Machine::addressOf(const Pointer &pointer, int64_t elementBytes) const {
+  return context.arguments.addresses[pointer.buffer->name] + pointer.offset * elementBytes;
+}
+
+LogicalResult Machine::movePointer(tile::AdvanceOp op) {
+  FailureOr<int64_t> offset = integer(op, op.getOffset());
+  if (failed(offset))
+    return failure();
+  Pointer base = std::get<Pointer>(environment.lookup(op.getBase()));
+  set(op.getResult(), Pointer{base.buffer, base.offset + *offset});
+  return success();
+}
+
+LogicalResult Machine::misalignment(tile::MisalignmentOp op) {
+  FailureOr<int64_t> offset = integer(op, op.getOffset());
+  if (failed(offset))
+    return failure();
+  Pointer place = std::get<Pointer>(environment.lookup(op.getBase()));
+  place.offset += *offset;
+  int64_t bytes = static_cast<int64_t>(op.getBytes()), rest = addressOf(place, bytes) & (op.getTo() - 1);
+  set(op.getResult(), makeIndex(op.getContext(), rest / bytes));
+  return success();
+}
+
+// What is said of a part of a tensor: where it begins, and that loads may read whole vectors around its elements.
+LogicalResult Machine::checkPart(tile::ViewOp op, const View &view) const {
+  constexpr int64_t vectorBytes = 16;
+  int64_t bytes = memoryBits(view.element) / 8, address = addressOf({view.buffer, view.offset}, bytes);
+  if (llvm::is_contained(view.sizes, 0))
+    return success();
+  if (int64_t align = op.getAlign().value_or(1); address % align != 0)
+    return op.emitError() << "does not begin at a multiple of " << align << " bytes";
+  if (!op->hasAttr(tile::windowedName) || address % vectorBytes == 0)
+    return success();
+  int64_t around = vectorBytes / bytes - 1;
+  if (!view.isMapped(view.offset - around) || !view.isMapped(view.offset + view.sizes.front() - 1 + around))
+    return op.emitError() << "has no whole vectors of '" << view.buffer->name << "' around its elements";
+  return success();
+}
+
 LogicalResult Machine::view(tile::ViewOp op) {
   View result;
-  result.buffer = std::get<Buffer *>(environment.lookup(op.getBase()));
+  Pointer base = std::get<Pointer>(environment.lookup(op.getBase()));
+  result.buffer = base.buffer;
+  result.offset = base.offset;
   result.element = op.getType().getElementType();
   if (failed(integers(op, op.getSizes(), result.sizes)) || failed(integers(op, op.getStrides(), result.strides)))
+    return failure();
+  if (isa_and_nonnull<tile::AdvanceOp>(op.getBase().getDefiningOp()) && failed(checkPart(op, result)))
     return failure();
   set(op.getResult(), std::move(result));
   return success();

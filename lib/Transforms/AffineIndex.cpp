@@ -216,7 +216,7 @@ static int64_t divisor(Value value, unsigned depth) {
       .Case<arith::MulIOp>([&](arith::MulIOp mul) { return std::min(of(mul.getLhs()) * of(mul.getRhs()), maxDivisor); })
       .Case<arith::SelectOp>(
           [&](arith::SelectOp select) { return std::min(of(select.getTrueValue()), of(select.getFalseValue())); })
-      .Case<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp>(
+      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp>(
           [&](Operation *cast) { return of(cast->getOperand(0)); })
       .Case<tile::DivOp, arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp>([&](Operation *div) -> int64_t {
         std::optional<int64_t> by = constantInt(div->getOperand(1));

@@ -2,6 +2,7 @@
 #include "InferLayoutsCost.h"
 
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Layout/BlockedLayout.h"
 #include "tilec/Layout/ConversionPlan.h"
 #include "tilec/Layout/MatrixAccess.h"
@@ -38,7 +39,10 @@ static int64_t widestVector(const GlobalOperation &global, const AffineIndex &in
   auto type = cast<RankedTensorType>(global.value.getType());
   int64_t bits = std::max<int64_t>(registerBits(type), 8);
   int64_t width = std::min(vectorBits / bits, lowBit(type.getDimSize(dim)));
-  width = std::min(width, std::max<int64_t>(view.getAlign().value_or(1) * 8 / bits, 1));
+  // Loads from a windowed view shift whole vectors.
+  int64_t align =
+      view->hasAttr(tile::windowedName) && global.axes.empty() ? vectorBits / 8 : view.getAlign().value_or(1);
+  width = std::min(width, std::max<int64_t>(align * 8 / bits, 1));
   for (auto [d, stride] : llvm::enumerate(view.getStrides()))
     if (d != last)
       width = std::min(width, divisorOf(stride));

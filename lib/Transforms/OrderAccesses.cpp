@@ -1,4 +1,5 @@
 // order-accesses: barriers between accesses of one tensor whose elements different threads of a group may touch.
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -114,7 +115,7 @@ bool isReplicated(Value value) {
 // Whether every element that both touch is touched by the same thread, or by none in both.
 bool areOrdered(const Access &before, Operation *after) {
   Place first = *placeOf(before.op), second = *placeOf(after);
-  bool equal = first.subscripts == second.subscripts && first.dims == second.dims &&
+  bool equal = first.view == second.view && first.subscripts == second.subscripts && first.dims == second.dims &&
                first.value.getType() == second.value.getType();
   bool loads = isa<tile::LoadOp>(before.op) || isa<tile::LoadOp>(after);
   // Unlike those of stores, the subscripts of atomics may be equal in several places.
@@ -130,11 +131,19 @@ bool areOrdered(const Access &before, Operation *after) {
          llvm::any_of(first.subscripts, [&](Value value) { return advances(value, before.loops.front()); });
 }
 
+// Whether two accesses are of different parts of one row, outside of loops.
+bool areParts(const Access &before, Operation *after) {
+  auto first = before.op->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
+  auto second = after->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
+  return before.loops.empty() && first && second && first[0] == second[0] && first[1] != second[1];
+}
+
 bool conflict(const Access &before, Operation *after) {
   if ((isa<tile::LoadOp>(before.op) && isa<tile::LoadOp>(after)) ||
       (isa<tile::AtomicOp>(before.op) && isa<tile::AtomicOp>(after)))
     return false;
-  return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after);
+  return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after) &&
+         !areParts(before, after);
 }
 
 void add(Pending &pending, const Access &access) {

@@ -35,21 +35,28 @@ struct Streams {
   int64_t elementBytes = 4;
   /// Whether tiles are loaded in loops: the loads of one turn are all that is in flight.
   bool loops = false;
+  /// Whether rows are parted into vectors and ends, which each thread works on as well.
+  bool parted = false;
   /// Whether blocks take tiles and read in loops, such as all rows of some columns: hardly more blocks than the machine
   /// has multiprocessors.
   bool fewBlocks = false;
 };
 
+// Not counting the misalignment of what `other` chooses.
 bool dependsOn(Value value, Value other) {
-  return anySource(value,
-                   [&](Value source) { return source == other ? WalkResult::interrupt() : WalkResult::advance(); });
+  return anySource(value, [&](Value source) {
+    if (isa_and_nonnull<tile::MisalignmentOp>(source.getDefiningOp()))
+      return WalkResult::skip();
+    return source == other ? WalkResult::interrupt() : WalkResult::advance();
+  });
 }
 
 // What some iterations of the stage load as well, such as the weights of a norm, comes from a cache.
 bool isOwn(tile::LoadOp load) {
   auto stage = load->getParentOfType<tile::ParallelOp>();
   return !stage || llvm::all_of(stage.getBody().getArguments(), [&](Value number) {
-    return llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number); });
+    return dependsOn(load.getView(), number) ||
+           llvm::any_of(load.getSubscripts(), [&](Value subscript) { return dependsOn(subscript, number); });
   });
 }
 
@@ -101,6 +108,7 @@ Streams readStreams(tile::KernelOp kernel) {
     for (Value result : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(result.getType()))
         streams.elements = std::max(streams.elements, type.getNumElements());
+    streams.parted |= op->hasAttr(tile::rowPartName);
     if (auto load = dyn_cast<tile::LoadOp>(op))
       move(op, load.getResult());
     else if (isa<tile::StoreOp, tile::AtomicOp>(op))
@@ -120,10 +128,10 @@ int64_t bytesInFlight(const Streams &streams, const Machine &machine, int64_t ve
 
 // Vectors of 16 bytes for each thread. A block whose loads all come first overlaps with others at any time: one vector
 // while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight, at least
-// two. Where there are few blocks, each has many threads.
+// two. Where there are few blocks, each has many threads. Ends of rows are worth two vectors.
 int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
   if (!streams.loops)
-    return vectors <= blockThreads ? 1 : 2;
+    return vectors <= blockThreads && !streams.parted ? 1 : 2;
   if (streams.fewBlocks)
     return llvm::divideCeil(vectors, fewBlocksThreads);
   int64_t perThread = 2;

@@ -23,10 +23,18 @@ struct Buffer {
   llvm::DenseMap<int64_t, StoreRecord> stores;
 };
 
+/// The address of an element of a tensor, `offset` elements behind the first.
+struct Pointer {
+  Buffer *buffer = nullptr;
+  int64_t offset = 0;
+};
+
 /// A tensor with sizes and strides in elements. Packed types of fewer than 8 bits hold the first element of a byte in
 /// its low bits.
 struct View {
   Buffer *buffer = nullptr;
+  /// The number in the buffer of the view's first element.
+  int64_t offset = 0;
   mlir::Type element;
   llvm::SmallVector<int64_t, 4> sizes;
   llvm::SmallVector<int64_t, 4> strides;

@@ -26,6 +26,16 @@ def SinkFactors : Tilec_Pass<"sink-factors", "::tilec::tile::KernelOp"> {
   }];
 }
 
+def SplitRows : Tilec_Pass<"split-rows", "::tilec::tile::KernelOp"> {
+  let summary = "part rows at multiples of 16 bytes";
+  let description = [{
+    In variants for tensors of any alignment, an axis along which rows lie in memory becomes two: its whole vectors of
+    16 bytes, as the address of the row that is stored has them, and the elements before and behind these. Each
+    operation on its tiles is done for both, reductions are combined. Loads from rows that begin elsewhere may read the
+    vectors around.
+  }];
+}
+
 def Plan : Tilec_Pass<"plan", "::tilec::tile::KernelOp"> {
   let summary = "choose threads, instructions, consumer groups and rings";
   let description = [{

@@ -3,6 +3,7 @@
 #include "AbsentElements.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Transforms/AffineIndex.h"
 #include "tilec/Transforms/Facts.h"
 
@@ -43,6 +44,8 @@ private:
 
 // Whether the absent positions of the axis, along which subscript `s` of a load runs, are those outside the view.
 bool AbsentElements::isOutsideWhereAbsent(tile::LoadOp load, size_t s) {
+  if (auto part = load->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName); part && part[1] == 1)
+    return true;
   auto view = load.getView().getDefiningOp<tile::ViewOp>();
   auto pos = load.getSubscripts()[s].getDefiningOp<tile::PosOp>();
   auto loadAxis = pos ? pos.getAxis().getDefiningOp<tile::AxisOp>() : tile::AxisOp();
@@ -70,6 +73,8 @@ std::optional<size_t> AbsentElements::subscriptOfAxis(tile::LoadOp load) {
 bool AbsentElements::isInsideWherePresent(tile::LoadOp load) {
   std::optional<size_t> along = subscriptOfAxis(load);
   auto view = load.getView().getDefiningOp<tile::ViewOp>();
+  if (auto part = load->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName); part && part[2] == 0)
+    return false;
   return along && llvm::all_of(llvm::seq<size_t>(0, load.getSubscripts().size()), [&](size_t s) {
            return s == *along || (load.getInbounds() && (*load.getInbounds())[s]) ||
                   isInbounds(load.getSubscripts()[s], view.getSizes()[s], /*all=*/false);

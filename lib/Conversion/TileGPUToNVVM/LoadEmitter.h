@@ -18,13 +18,15 @@ public:
   llvm::ArrayRef<mlir::Value> results() const { return values; }
 
 private:
-  void emit(const VectorAccess &vector);
+  void set(const VectorAccess &vector, mlir::Value value);
+  void emitWindowed(llvm::ArrayRef<const VectorAccess *> vectors);
   mlir::Value load(const VectorAccess &vector, mlir::Type type);
   mlir::Value fill(const VectorAccess &vector, mlir::Type type);
   mlir::Value fromMemory(mlir::Value value);
 
   Lowering &lowering;
   tile::LoadOp op;
+  const LoweredView &source;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   mlir::Type element, memory;

@@ -6,9 +6,11 @@
 #include "ScalarOps.h"
 #include "StagedStores.h"
 #include "UsualWork.h"
+#include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 
 using namespace mlir;
@@ -103,6 +105,9 @@ public:
   bool endsInReduction() const { return reduction != nullptr; }
   /// The value whose writes to staging rings are all that uses the run's results; null if there are other uses.
   Value writtenAlone() const;
+  /// Registers of vectors that are computed and stored in basic blocks of their own; 0: none. Nothing but this store
+  /// uses the run's results then.
+  size_t registersApart(tile::StoreOp store) const;
   /// Computes the registers before `end` of all results, as far as that has not been done.
   LogicalResult advance(size_t end);
   LogicalResult finish();
@@ -231,6 +236,25 @@ Value ElementwiseRun::writtenAlone() const {
   return written;
 }
 
+// Vectors loaded in words: ptxas would load the words of all of them at once, and run out of registers. Ends of rows:
+// one warp has them; but divisions share the divisor's reciprocal within a block.
+size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
+  auto isWithin = [&](Operation *user) {
+    return user == store || (user->getNumResults() == 1 && holds(user->getResult(0)));
+  };
+  bool inWords = false, divides = false;
+  for (const Member &member : members) {
+    divides |= isa<arith::DivFOp>(member.op);
+    auto load = dyn_cast<tile::LoadOp>(member.op);
+    auto view = load ? load.getView().getDefiningOp<tile::ViewOp>() : tile::ViewOp();
+    inWords |= view && isWindowed(view);
+    if (!llvm::all_of(member.op->getResult(0).getUsers(), isWithin))
+      return 0;
+  }
+  auto part = store->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
+  return inWords ? registersAtOnce : part && part[1] == 1 && count() == 1 && !divides ? 1 : 0;
+}
+
 LogicalResult ElementwiseRun::advance(size_t end) {
   for (end = std::min(end, count()); done < end; done = std::min(done + registersAtOnce, count())) {
     size_t until = std::min(done + registersAtOnce, count());
@@ -256,6 +280,10 @@ LogicalResult ElementwiseRun::finish() {
 LogicalResult Lowering::lowerElementwise(Operation *op) {
   if (isUsuallyNothing(op))
     return lowerUsuallyNothing(*this, op);
+  if (std::optional<JoinedReductions> joined = matchJoinedReductions(op)) {
+    setScalar(op->getResult(0), scalar(joined->second.getResult()));
+    return success();
+  }
   ElementwiseRun run(*this);
   return failure(failed(run.add(op)) || failed(run.finish()));
 }
@@ -318,7 +346,8 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
         return failure();
     } else if (auto store = dyn_cast<tile::StoreOp>(*next);
                store && run.holds(store.getValue()) && !holdsOperand(store.getSubscripts())) {
-      if (failed(lowering.lowerStore(store, [&](size_t end) { return run.advance(end); })))
+      auto compute = [&](size_t end) { return run.advance(end); };
+      if (failed(lowering.lowerStore(store, compute, run.registersApart(store))))
         return failure();
     } else if (isa<tilegpu::FlushOp>(*next) || (mayPrecedeRun(*next) && !holdsOperand(next->getOperands()))) {
       if (failed(lowering.lowerOp(&*next)))
@@ -362,7 +391,9 @@ FailureOr<Block::iterator> Lowering::lowerElementwiseRun(Block::iterator first) 
   if (next != first->getBlock()->end())
     if (auto reduce = dyn_cast<tile::ReduceOp>(*next); reduce && run.holds(reduce.getInput())) {
       std::optional<ReductionPlan> plan = tilegpu::planOf(reduce);
-      if (plan && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
+      std::optional<JoinedReductions> joined = joinedReductionsOf(reduce);
+      bool isLeft = joined && joined->first == reduce;
+      if (plan && !isLeft && ReductionEmitter::takesRegistersInOrder(reduce, *plan)) {
         location = reduce.getLoc();
         run.addReduction(reduce, *plan);
         ++next;

@@ -2,6 +2,7 @@
 #include "AbsentElements.h"
 #include "GuardedAccess.h"
 #include "LoadEmitter.h"
+#include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
@@ -32,9 +33,8 @@ static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Val
 }
 
 LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
-    : lowering(lowering), op(op), builder(lowering.builder), loc(lowering.loc()),
+    : lowering(lowering), op(op), source(lowering.view(op.getView())), builder(lowering.builder), loc(lowering.loc()),
       element(Lowering::registerType(getElementTypeOrSelf(op.getType()))), memory(memoryType(builder, element)) {
-  const LoweredView &source = lowering.view(op.getView());
   MemoryAccess access(lowering, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()),
                       {});
   tile::ViewOp viewOp = source.op;
@@ -90,18 +90,36 @@ Value LoadEmitter::load(const VectorAccess &vector, Type type) {
                 : guardedLoad(lowering, type, vector, other, readOnly);
 }
 
-void LoadEmitter::emit(const VectorAccess &vector) {
+void LoadEmitter::set(const VectorAccess &vector, Value value) {
   unsigned width = vector.registers.size();
-  Value value = load(vector, width == 1 ? memory : Type(VectorType::get(width, memory)));
   for (auto [i, reg] : llvm::enumerate(vector.registers))
     values[reg] = fromMemory(
         width == 1 ? value : Value(LLVM::ExtractElementOp::create(builder, loc, value, lowering.constant32(i))));
 }
 
+void LoadEmitter::emitWindowed(ArrayRef<const VectorAccess *> vectors) {
+  auto type = VectorType::get(vectors.front()->registers.size(), memory);
+  SmallVector<Value> loaded = WindowedLoad(lowering, source, type)
+                                  .load(
+                                      vectors, [&](const VectorAccess &vector) { return load(vector, type); },
+                                      [&](const VectorAccess &vector) { return fill(vector, type); });
+  for (auto [vector, value] : llvm::zip(vectors, loaded))
+    set(*vector, value);
+}
+
 void LoadEmitter::emit(size_t begin, size_t end) {
-  for (const VectorAccess &vector : accesses)
-    if (vector.registers.front() >= begin && vector.registers.front() < end)
-      emit(vector);
+  SmallVector<const VectorAccess *> windowed;
+  for (const VectorAccess &vector : accesses) {
+    if (vector.registers.front() < begin || vector.registers.front() >= end)
+      continue;
+    int64_t width = static_cast<int64_t>(vector.registers.size()), bytes = memory.getIntOrFloatBitWidth() / 8;
+    if (isWindowed(source.op) && width > 1 && width * bytes >= 4)
+      windowed.push_back(&vector);
+    else
+      set(vector, load(vector, width == 1 ? memory : Type(VectorType::get(width, memory))));
+  }
+  if (!windowed.empty())
+    emitWindowed(windowed);
 }
 
 LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
@@ -111,7 +129,7 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute) {
+LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute, size_t apart) {
   MemoryAccess access(*this, view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(), op.getAxes(),
                       flags(op.getInbounds()), flags(op.getFull()));
   Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
@@ -123,10 +141,13 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
   // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
   // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
   bool branches = accesses.size() > maxPredicated;
-  if (compute && !branches && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
+  bool isApart = apart > 0 && llvm::all_of(accesses, [&](const VectorAccess &vector) {
+                   return vector.registers.size() == apart && vector.registers.front() % apart == 0;
+                 });
+  if (compute && !branches && !isApart && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
     return failure();
-  for (const VectorAccess &vector : accesses) {
-    if (compute && branches && failed(compute(1 + *llvm::max_element(vector.registers))))
+  auto emit = [&](const VectorAccess &vector) -> LogicalResult {
+    if (compute && (branches || isApart) && failed(compute(1 + *llvm::max_element(vector.registers))))
       return failure();
     ArrayRef<Value> values = lowered(op.getValue());
     unsigned width = vector.registers.size();
@@ -138,12 +159,22 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
         packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), constant32(i));
     }
     auto store = [&] { LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width); };
-    if (!vector.condition)
+    if (!vector.condition || isApart)
       store();
     else if (branches)
       emitIf(vector.condition, store);
     else
       guardedStore(*this, packed, vector);
+    return success();
+  };
+  LogicalResult result = success();
+  for (const VectorAccess &vector : accesses) {
+    if (isApart && vector.condition)
+      emitIf(vector.condition, [&] { result = emit(vector); });
+    else
+      result = emit(vector);
+    if (failed(result))
+      return failure();
   }
   return success();
 }

@@ -3,6 +3,7 @@
 #include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Matchers.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AffineIndex.h"
 
@@ -18,6 +19,8 @@ ReductionEmitter::ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const 
   auto tileType = cast<RankedTensorType>(op.getInput().getType());
   element = tileType.getElementType();
   type = Lowering::registerType(element);
+  if (std::optional<JoinedReductions> joined = joinedReductionsOf(op); joined && joined->second == op)
+    other = joined->first;
   neutral = scalars.neutral(op.getKind(), element);
   unsigned dim = op.getDim();
   int64_t extent = tileType.getDimSize(dim);
@@ -32,40 +35,70 @@ bool ReductionEmitter::takesRegistersInOrder(tile::ReduceOp op, const ReductionP
          llvm::is_sorted(plan.inThread.front());
 }
 
-void ReductionEmitter::addTo(SmallVectorImpl<Value> &chains, size_t number, Value value) {
-  if (number < numChains)
-    chains.push_back(value);
+void ReductionEmitter::addTo(Chains &own, Value value) {
+  if (own.values.size() < numChains)
+    own.values.push_back(value);
   else
-    chains[number % numChains] = scalars.combine(op.getKind(), chains[number % numChains], value, element);
+    own.values[own.next] = scalars.combine(op.getKind(), own.values[own.next], value, element);
+  own.next = (own.next + 1) % numChains;
 }
 
-Value ReductionEmitter::combined(SmallVectorImpl<Value> &chains) {
-  while (chains.size() > 1) {
-    Value last = chains.pop_back_val();
-    chains.front() = scalars.combine(op.getKind(), chains.front(), last, element);
+Value ReductionEmitter::combined(Chains &own) {
+  SmallVectorImpl<Value> &values = own.values;
+  while (values.size() > 1) {
+    Value last = values.pop_back_val();
+    values.front() = scalars.combine(op.getKind(), values.front(), last, element);
   }
-  return chains.empty() ? neutral : chains.front();
+  return values.empty() ? neutral : values.front();
 }
 
 void ReductionEmitter::add(ArrayRef<Value> input, size_t begin, size_t end) {
-  for (size_t reg = begin; reg < end; ++reg)
-    addTo(chains, reg, masked(input[reg], reg));
+  addAll(chains, input, llvm::to_vector(llvm::seq<uint32_t>(begin, end)));
 }
 
-Registers ReductionEmitter::finish() { return acrossThreads({combined(chains)}); }
+// Registers that are present or absent together are combined before one select masks them.
+void ReductionEmitter::addAll(Chains &own, ArrayRef<Value> input, ArrayRef<uint32_t> registers) {
+  auto granuleOf = [&](uint32_t reg) { return layout.registerOffset(reg)[op.getDim()] / granule; };
+  while (!registers.empty()) {
+    ArrayRef<uint32_t> together = registers.take_front();
+    if (threshold && !op.getPredicate())
+      together = registers.take_while([&](uint32_t reg) { return granuleOf(reg) == granuleOf(registers.front()); });
+    SmallVector<Value, 8> values;
+    for (uint32_t reg : together)
+      values.push_back(input[reg]);
+    for (; values.size() > 1; values.resize((values.size() + 1) / 2))
+      for (size_t i = 0; i < values.size() / 2; ++i)
+        values[i] = scalars.combine(op.getKind(), values[i], values[values.size() - 1 - i], element);
+    addTo(own, masked(values.front(), together.front()));
+    registers = registers.drop_front(together.size());
+  }
+}
 
-Registers ReductionEmitter::run() {
-  ArrayRef<Value> input = lowering.lowered(op.getInput());
-  Registers values, partial;
-  for (uint32_t reg = 0; reg < input.size(); ++reg)
-    values.push_back(masked(input[reg], reg));
+Registers ReductionEmitter::finish() { return acrossThreads(joined({combined(chains)})); }
+
+Registers ReductionEmitter::run() { return acrossThreads(joined(parts())); }
+
+Registers ReductionEmitter::joined(Registers parts) {
+  if (other)
+    parts.front() = scalars.combine(op.getKind(), parts.front(), partOfOther(), element);
+  return parts;
+}
+
+Value ReductionEmitter::partOfOther() {
+  ReductionEmitter emitter(lowering, other, *tilegpu::planOf(other));
+  Value part = emitter.parts().front();
+  Value first = lowering.isFirstOf(emitter.layout.replicated());
+  return first ? arith::SelectOp::create(builder, loc, first, part, neutral).getResult() : part;
+}
+
+Registers ReductionEmitter::parts() {
+  Registers partial;
   for (const auto &registers : plan.inThread) {
-    SmallVector<Value, numChains> own;
-    for (auto [i, reg] : llvm::enumerate(registers))
-      addTo(own, i, values[reg]);
+    Chains own;
+    addAll(own, lowering.lowered(op.getInput()), registers);
     partial.push_back(combined(own));
   }
-  return acrossThreads(std::move(partial));
+  return partial;
 }
 
 Registers ReductionEmitter::acrossThreads(Registers partial) {
@@ -103,7 +136,13 @@ int64_t ReductionEmitter::presentTogether(unsigned dim, int64_t extent) {
 Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
   const LoweredAxis &axis = lowering.axis(op.getAxis());
   Value size = lowering.constant32(extent);
-  if (!op.getFull()) {
+  auto axisOp = op.getAxis().getDefiningOp<tile::AxisOp>();
+  auto narrow = axisOp ? axisOp.getEnd().getDefiningOp<arith::IndexCastUIOp>() : arith::IndexCastUIOp();
+  bool isNarrow = narrow && narrow.getIn().getType().isInteger(32) && matchPattern(axisOp.getStart(), m_Zero());
+  if (!op.getFull() && isNarrow) {
+    // An axis has no more positions than its extent.
+    size = lowering.scalar(narrow.getIn());
+  } else if (!op.getFull()) {
     Value count = arith::SubIOp::create(builder, loc, axis.end, axis.start);
     count = arith::MinSIOp::create(builder, loc, count, lowering.constantIndex(extent));
     count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
@@ -200,7 +239,48 @@ int64_t ReductionEmitter::elementOfRegister(uint32_t reg) {
   return sum;
 }
 
+static std::optional<tile::CombineKind> kindOf(Operation *combination) {
+  if (isa<arith::AddFOp, arith::AddIOp>(combination))
+    return tile::CombineKind::add;
+  if (isa<arith::MulFOp, arith::MulIOp>(combination))
+    return tile::CombineKind::mul;
+  if (isa<arith::MaximumFOp>(combination))
+    return tile::CombineKind::maxf;
+  if (isa<arith::MinimumFOp>(combination))
+    return tile::CombineKind::minf;
+  if (isa<arith::MaxSIOp>(combination))
+    return tile::CombineKind::maxs;
+  if (isa<arith::MinSIOp>(combination))
+    return tile::CombineKind::mins;
+  return std::nullopt;
+}
+
+std::optional<JoinedReductions> tilec::matchJoinedReductions(Operation *combination) {
+  std::optional<tile::CombineKind> kind = kindOf(combination);
+  if (!kind || Lowering::isTile(combination->getResult(0)))
+    return std::nullopt;
+  JoinedReductions joined;
+  for (unsigned i : {0, 1}) {
+    auto reduce = combination->getOperand(i).getDefiningOp<tile::ReduceOp>();
+    if (!reduce || reduce.getKind() != *kind || !reduce->hasOneUse() || !tilegpu::planOf(reduce) ||
+        cast<RankedTensorType>(reduce.getInput().getType()).getRank() != 1)
+      return std::nullopt;
+    (i ? joined.second : joined.first) = reduce;
+  }
+  // Threads with copies would have to take the other part alike.
+  bool fits = joined.first->getBlock() == joined.second->getBlock() && joined.first->isBeforeInBlock(joined.second) &&
+              Lowering::layoutOf(joined.second.getInput()).replicated().empty();
+  return fits ? std::optional(joined) : std::nullopt;
+}
+
+std::optional<JoinedReductions> tilec::joinedReductionsOf(tile::ReduceOp reduce) {
+  bool isScalar = !Lowering::isTile(reduce.getResult()) && reduce->hasOneUse();
+  return isScalar ? matchJoinedReductions(*reduce->user_begin()) : std::nullopt;
+}
+
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
+  if (std::optional<JoinedReductions> joined = joinedReductionsOf(op); joined && joined->first == op)
+    return success();
   std::optional<ReductionPlan> plan = tilegpu::planOf(op);
   if (!plan)
     return op.emitError("E0431: this reduction has no plan for its layout");

@@ -383,10 +383,31 @@ LogicalResult Lowering::lowerView(tile::ViewOp op) {
   return success();
 }
 
+LogicalResult Lowering::lowerAdvance(tile::AdvanceOp op) {
+  auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 1);
+  Type element = builder.getIntegerType(8 * op.getBytes());
+  Value offset = builder.createOrFold<arith::IndexCastOp>(location, builder.getI64Type(), scalar(op.getOffset()));
+  scalars[op.getResult()] =
+      LLVM::GEPOp::create(builder, location, pointer, element, scalar(op.getBase()), ArrayRef<LLVM::GEPArg>{offset});
+  return success();
+}
+
+LogicalResult Lowering::lowerMisalignment(tile::MisalignmentOp op) {
+  Type i32 = builder.getI32Type();
+  Value address = LLVM::PtrToIntOp::create(builder, location, i32, scalar(op.getBase()));
+  address = add(address, mulConstant(toI32(scalar(op.getOffset())), op.getBytes()));
+  Value rest = arith::AndIOp::create(builder, location, address, constant32(op.getTo() - 1));
+  rest = arith::ShRUIOp::create(builder, location, rest, constant32(llvm::Log2_64(op.getBytes())));
+  scalars[op.getResult()] = arith::IndexCastUIOp::create(builder, location, builder.getIndexType(), rest);
+  return success();
+}
+
 LogicalResult Lowering::lowerOp(Operation *op) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<tile::ArgOp>([&](auto arg) { return lowerArg(arg); })
       .Case<tile::ViewOp>([&](auto view) { return lowerView(view); })
+      .Case<tile::AdvanceOp>([&](auto advance) { return lowerAdvance(advance); })
+      .Case<tile::MisalignmentOp>([&](auto misalignment) { return lowerMisalignment(misalignment); })
       .Case<tile::AxisOp>([&](tile::AxisOp axis) {
         axes[axis.getResult()] = {scalar(axis.getStart()), scalar(axis.getEnd())};
         return success();

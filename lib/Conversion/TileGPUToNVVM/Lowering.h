@@ -183,8 +183,11 @@ public:
 
   /// Emits one operation that is no element-wise one of a tile.
   llvm::LogicalResult lowerOp(mlir::Operation *op);
-  /// `compute(n)`, if given, makes the first n registers of the value before they are stored.
-  llvm::LogicalResult lowerStore(tile::StoreOp op, llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr);
+  /// `compute(n)`, if given, makes the first n registers of the value before they are stored. Vectors of `apart`
+  /// elements are computed and stored in basic blocks of their own, under their conditions; nothing else may use the
+  /// registers.
+  llvm::LogicalResult lowerStore(tile::StoreOp op, llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr,
+                                 size_t apart = 0);
 
 private:
   llvm::LogicalResult createFunction();
@@ -194,6 +197,8 @@ private:
   llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);
   llvm::LogicalResult lowerView(tile::ViewOp op);
+  llvm::LogicalResult lowerAdvance(tile::AdvanceOp op);
+  llvm::LogicalResult lowerMisalignment(tile::MisalignmentOp op);
   // LowerControl.cpp
   llvm::LogicalResult lowerFor(mlir::Operation *op);
   llvm::LogicalResult lowerIf(mlir::Operation *op);

@@ -1,5 +1,6 @@
 // Grouping of a tile's registers into vector accesses, addresses and conditions.
 #include "MemoryAccess.h"
+#include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Matchers.h"
@@ -44,6 +45,8 @@ unsigned MemoryAccess::vectorWidth(unsigned widest) {
   width = std::min<int64_t>(width, Lowering::layoutOf(value).vectorWidth(contiguous, widest));
   // Addresses: base, every other stride, the start, and other steps along the last dimension.
   int64_t baseElements = viewOp.getAlign().value_or(elementBytes) / elementBytes;
+  if (isWindowed(viewOp) && axes.empty())
+    baseElements = 16 / elementBytes;
   width = std::min(width, std::max<int64_t>(baseElements, 1));
   for (Value stride : viewOp.getStrides().drop_back())
     width = std::min(width, divisorOf(stride));

@@ -25,11 +25,23 @@ public:
   Registers finish();
 
 private:
+  /// Sums of addends by turns, and whose turn is next.
+  struct Chains {
+    llvm::SmallVector<mlir::Value, 4> values;
+    size_t next = 0;
+  };
+
+  /// Of all registers of the input, the part of this thread.
+  Registers parts();
+  /// The part of this thread in the reduction that joins this one; 0 parts in all threads but one of those with copies.
+  mlir::Value partOfOther();
+  Registers joined(Registers parts);
   mlir::Value masked(mlir::Value value, uint32_t reg);
   int64_t presentTogether(unsigned dim, int64_t extent);
   mlir::Value presentCount(unsigned dim, int64_t extent);
-  mlir::Value combined(llvm::SmallVectorImpl<mlir::Value> &chains);
-  void addTo(llvm::SmallVectorImpl<mlir::Value> &chains, size_t number, mlir::Value value);
+  mlir::Value combined(Chains &own);
+  void addTo(Chains &own, mlir::Value value);
+  void addAll(Chains &own, llvm::ArrayRef<mlir::Value> input, llvm::ArrayRef<uint32_t> registers);
   Registers acrossThreads(Registers partial);
   mlir::Value shuffle(mlir::Value value, uint32_t mask);
   Registers acrossWarps(const Registers &partial);
@@ -40,6 +52,8 @@ private:
 
   Lowering &lowering;
   tile::ReduceOp op;
+  /// Null unless it has left its addends to this reduction.
+  tile::ReduceOp other;
   ReductionPlan plan;
   mlir::OpBuilder &builder;
   mlir::Location loc;
@@ -51,8 +65,18 @@ private:
   mlir::Value threshold;
   int64_t granule = 1;
   /// Of registers that come in order.
-  llvm::SmallVector<mlir::Value, 4> chains;
+  Chains chains;
 };
+
+/// Two reductions of tiles of one dimension whose results are only combined with each other. The second takes the parts
+/// that each thread has of the first along, so that lanes and warps combine once.
+struct JoinedReductions {
+  tile::ReduceOp first, second;
+};
+/// `combination`: of the two results.
+std::optional<JoinedReductions> matchJoinedReductions(mlir::Operation *combination);
+/// Of which the reduction is one.
+std::optional<JoinedReductions> joinedReductionsOf(tile::ReduceOp reduce);
 
 } // namespace tilec
 

@@ -3,6 +3,7 @@
 #include "tilec/Dialect/Tile/TileDialect.h"
 
 #include "mlir/Interfaces/Utils/InferIntRangeCommon.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tilec::tile;
@@ -70,6 +71,12 @@ LogicalResult ViewOp::verify() {
   int64_t rank = getType().getRank();
   if (static_cast<int64_t>(getSizes().size()) != rank || static_cast<int64_t>(getStrides().size()) != rank)
     return emitOpError("needs one size and one stride for each dimension");
+  return success();
+}
+
+LogicalResult MisalignmentOp::verify() {
+  if (!llvm::isPowerOf2_64(getBytes()) || !llvm::isPowerOf2_64(getTo()) || getTo() % getBytes() != 0)
+    return emitOpError("counts elements of a power of two bytes to a multiple of them");
   return success();
 }
 

@@ -26,6 +26,10 @@ tile.kernel @gemm__fast attributes {kernel = "gemm", arguments = [], when = [["e
   %A = tile.view "A" in %a [%M, %K] strides [%s, %c1] {align = 16 : i64} : !tile.view<2, bf16>
   // CHECK: tile.view "C" inout %{{.*}}[%{{.*}}] strides[%{{.*}}] : <1, f32>
   %C = tile.view "C" inout %a [%M] strides [%c1] : !tile.view<1, f32>
+  // CHECK: %[[H:.*]] = tile.misalignment %{{.*}} at %{{.*}} of 2 to 16
+  %away = tile.misalignment %a at %s of 2 to 16
+  // CHECK: tile.advance %{{.*}} by %[[H]] of 2
+  %a1 = tile.advance %a by %away of 2
   // CHECK: tile.view "S" out %{{.*}}[] strides[] : <0, f32>
   %S = tile.view "S" out %a [] strides [] : !tile.view<0, f32>
   // CHECK: tile.parallel[%[[C0]], %[[C0]]] to[%{{.*}}, %{{.*}}] tiles [0, 64] attributes {annotations = {warps = 4 : i64}} {

@@ -306,3 +306,19 @@ func.func @division(%a: tensor<8xf32>) {
   %0 = tile.div %a, %a : tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @misalignment(%p: !tile.ptr, %n: index) {
+  // expected-error @+1 {{counts elements of a power of two bytes to a multiple of them}}
+  %0 = tile.misalignment %p at %n of 3 to 16
+  return
+}
+
+// -----
+
+func.func @misalignment_within_an_element(%p: !tile.ptr, %n: index) {
+  // expected-error @+1 {{counts elements of a power of two bytes to a multiple of them}}
+  %0 = tile.misalignment %p at %n of 4 to 2
+  return
+}

@@ -23,6 +23,14 @@ constexpr llvm::StringLiteral freeName = "tile.free";
 /// On a product with a broadcast factor: the factor is 1 in most iterations of the loop around it, unit.
 constexpr llvm::StringLiteral usuallyOneName = "tile.usually_one";
 
+/// On a view of one dimension, from split-rows: the vectors of 16 bytes around its elements lie in the tensor's memory,
+/// so that loads may read them, unless the view begins at a multiple of 16 bytes. A bool: whether it is expected to.
+constexpr llvm::StringLiteral windowedName = "tile.windowed";
+
+/// On an access, from split-rows, i64: the number of a row; 0 for its vectors, 1 for its ends, which have no element in
+/// common; whether the row is known to be inside the tensor. Absent positions of the part are outside the view.
+constexpr llvm::StringLiteral rowPartName = "tile.row_part";
+
 /// On a function, from the lowering: the blocks a multiprocessor for which the plan limits its registers, i64.
 constexpr llvm::StringLiteral blocksName = "tilec.blocks";
 

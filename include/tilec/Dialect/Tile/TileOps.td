@@ -58,6 +58,34 @@ def Tile_ViewOp : Tile_Op<"view", [Pure, AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
+def Tile_AdvanceOp : Tile_Op<"advance", [Pure]> {
+  let summary = "the address of another element of the same tensor";
+  let description = [{
+    `offset` counts elements of `bytes` bytes from the element at `base`. A view of it is a part of the tensor, whose
+    `align` is that of the new address.
+    ```mlir
+    %p = tile.advance %x by %offset of 2
+    ```
+  }];
+  let arguments = (ins Tile_PtrType:$base, Index:$offset, I64Attr:$bytes);
+  let results = (outs Tile_PtrType:$result);
+  let assemblyFormat = "$base `by` $offset `of` $bytes attr-dict";
+}
+
+def Tile_MisalignmentOp : Tile_Op<"misalignment", [Pure]> {
+  let summary = "elements between an element and the last multiple of `to` bytes at or before it";
+  let description = [{
+    Of the element `offset` elements of `bytes` bytes behind `base`; both numbers of bytes are powers of two.
+    ```mlir
+    %h = tile.misalignment %x at %offset of 2 to 16
+    ```
+  }];
+  let arguments = (ins Tile_PtrType:$base, Index:$offset, I64Attr:$bytes, I64Attr:$to);
+  let results = (outs Index:$result);
+  let assemblyFormat = "$base `at` $offset `of` $bytes `to` $to attr-dict";
+  let hasVerifier = 1;
+}
+
 def Tile_ParallelOp : Tile_Op<"parallel", [SameVariadicOperandSize, SingleBlock, NoTerminator]> {
   let summary = "a stage: iterations in any order, perhaps at once";
   let description = [{
