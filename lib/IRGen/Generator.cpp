@@ -49,11 +49,15 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
         if (isFaster) {
           generate(withLength(fast, *rows.dimension, bound, builder));
           generate(withBound(fast, *rows.dimension, bound, builder));
-          generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
         }
+        // Elements of other rows take a register each: too many to hold more than a tile.
+        if (rows.streamed)
+          continue;
+        if (isFaster)
+          generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
         generate(withBound(general, *rows.dimension, bound, builder));
       }
-      if (isFaster && rows.dimension)
+      if (isFaster && rows.dimension && !rows.streamed)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
       if (isFaster) {
         generate(fast);
