@@ -46,11 +46,11 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
           generate(narrow(*pairs));
       };
       for (int64_t bound : rows.bounds) {
-        if (isFaster) {
+        if (isFaster)
           generate(withLength(fast, *rows.dimension, bound, builder));
+        // With tiles that are absent too little of a row that is held tile by tile would be on its way.
+        if (isFaster && (!rows.streamed || bound == rows.bounds.front()))
           generate(withBound(fast, *rows.dimension, bound, builder));
-        }
-        // Elements of other rows take a register each: too many to hold more than a tile.
         if (rows.streamed)
           continue;
         if (isFaster)

@@ -18,7 +18,7 @@ constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
 // Threads of a block that streams with one vector a thread.
 constexpr int64_t blockThreads = 256;
 // Threads of a block that has a multiprocessor for itself.
-constexpr int64_t fewBlocksThreads = 512;
+constexpr int64_t fewBlocksThreads = 256;
 // Registers of a thread beside those of its elements: addresses, bounds, temporaries. Fitted to what ptxas reports.
 constexpr int64_t otherRegisters = 24;
 // More elements than this in a thread leave too few threads to hide anything, or spill.
@@ -33,7 +33,7 @@ constexpr int64_t heldVectors = 4, heldElements = 32, heldThreads = 512;
 constexpr int64_t heldBlocks = 3, clusterBlocksHeld = 4;
 // Threads of a block in a cluster, until there are as many blocks as a cluster may have.
 constexpr int64_t clusterThreads = 256, maxClusterBlocks = 8;
-constexpr int64_t maxUnrolled = 4;
+constexpr int64_t maxUnrolled = 4, maxUnrolledOfFewBlocks = 8;
 
 // What the loads and stores of whole tiles say.
 struct Streams {
@@ -47,6 +47,8 @@ struct Streams {
   int64_t held = 0;
   /// Whether these elements come in whole words; if not, each takes a register.
   bool words = true;
+  /// Whether they come in whole vectors.
+  bool vectors = true;
 
   int64_t mostElements() const { return words ? maxElements : heldElements; }
   /// Whether blocks take tiles and read in loops, such as all rows of some columns: hardly more blocks than the machine
@@ -97,6 +99,19 @@ bool storesInLoops(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
+// What such blocks read is read once: in the second-level cache it need not stay, nor drive out dirty lines, whose
+// write-back costs bandwidth.
+void readOnce(tile::KernelOp kernel) {
+  kernel.walk([](tile::LoadOp load) {
+    if (bytesOf(load) == 0 || !isOwn(load) || !load->getParentOfType<LoopLikeOpInterface>() ||
+        load.getAnnotations().get("evict"))
+      return;
+    NamedAttrList annotations(load.getAnnotations());
+    annotations.set("evict", StringAttr::get(load.getContext(), "first"));
+    load.setAnnotationsAttr(annotations.getDictionary(load.getContext()));
+  });
+}
+
 // Loads of different loops are not on their way together. 0 if one reads what another has read: more blocks would drive
 // it out of the caches.
 int64_t ownBytes(tile::KernelOp kernel) {
@@ -117,9 +132,10 @@ bool reducesTiles(tile::KernelOp kernel) {
   return kernel.walk([](tile::ReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-bool comesInWords(tile::LoadOp load) {
+// Whether what the iterations of the stage load for themselves begins at multiples of so many bytes.
+bool comesAligned(tile::LoadOp load, int64_t bytes) {
   auto view = load.getView().getDefiningOp<tile::ViewOp>();
-  return bytesOf(load) == 0 || !isOwn(load) || (view && static_cast<int64_t>(view.getAlign().value_or(1)) >= wordBytes);
+  return bytesOf(load) == 0 || !isOwn(load) || (view && static_cast<int64_t>(view.getAlign().value_or(1)) >= bytes);
 }
 
 Streams readStreams(tile::KernelOp kernel) {
@@ -142,7 +158,8 @@ Streams readStreams(tile::KernelOp kernel) {
         streams.elements = std::max(streams.elements, type.getNumElements());
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       move(op, load.getResult());
-      streams.words &= comesInWords(load);
+      streams.words &= comesAligned(load, wordBytes);
+      streams.vectors &= comesAligned(load, vectorBytes);
     } else if (isa<tile::StoreOp, tile::AtomicOp>(op))
       move(op, op->getOperand(0));
   });
@@ -193,20 +210,27 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Str
     bool reads = true;
     loop.getBody()->walk([&](Operation *op) {
       reads &= !isa<tile::StoreOp, tile::AtomicOp, LoopLikeOpInterface>(op);
+      // Beside a tile, vectors along its sides are nothing.
       if (auto load = dyn_cast<tile::LoadOp>(op))
-        if (auto type = dyn_cast<RankedTensorType>(load.getType())) {
+        if (auto type = dyn_cast<RankedTensorType>(load.getType()); type && 8 * type.getNumElements() > streams.moved) {
           bytes += bytesOf(load);
           elements += type.getNumElements();
         }
     });
     if (!reads || bytes == 0 || loop->hasAttr(tile::unrollName))
       return;
-    // Registers hold packed elements until they are added up; a row is worked on in every turn.
-    int64_t registers = streams.fewBlocks ? llvm::divideCeil(bytes, wordBytes) : elements;
-    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / registers);
-    loop->setAttr(tile::unrollName, Builder(kernel.getContext())
-                                        .getI64IntegerAttr(llvm::bit_floor(
-                                            static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, maxUnrolled)))));
+    // A block that has a multiprocessor for itself adds up while nothing else loads: twice the bytes, in as many
+    // registers, packed, up to half of them; less where loads are small. A row is worked on in every turn.
+    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / elements), most = maxUnrolled;
+    if (streams.fewBlocks) {
+      int64_t wanted = llvm::divideCeil(2 * machine.bytesInFlight(), bytes);
+      int64_t registers = streams.words ? llvm::divideCeil(bytes, wordBytes) : elements;
+      turns = std::min(wanted, machine.registers / (streams.vectors ? 2 : 4) / registers);
+      most = maxUnrolledOfFewBlocks;
+    }
+    loop->setAttr(tile::unrollName,
+                  Builder(kernel.getContext())
+                      .getI64IntegerAttr(llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, most)))));
   });
 }
 
@@ -315,6 +339,8 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
+  if (streams.fewBlocks)
+    readOnce(kernel);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
   int64_t blocks =
       blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes, streams.held ? heldBlocks : 1);
