@@ -17,8 +17,9 @@ namespace {
 constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
 // Threads of a block that streams with one vector a thread.
 constexpr int64_t blockThreads = 256;
-// Threads of a block that has a multiprocessor for itself.
-constexpr int64_t fewBlocksThreads = 256;
+// Threads of a block that has a multiprocessor for itself; of elements that are widened, which takes several
+// instructions each, fewer have more to do at the same time.
+constexpr int64_t fewBlocksThreads = 512, wideningThreads = 256;
 // Registers of a thread beside those of its elements: addresses, bounds, temporaries. Fitted to what ptxas reports.
 constexpr int64_t otherRegisters = 24;
 // More elements than this in a thread leave too few threads to hide anything, or spill.
@@ -33,7 +34,7 @@ constexpr int64_t heldVectors = 4, heldElements = 32, heldThreads = 512;
 constexpr int64_t heldBlocks = 3, clusterBlocksHeld = 4;
 // Threads of a block in a cluster, until there are as many blocks as a cluster may have.
 constexpr int64_t clusterThreads = 256, maxClusterBlocks = 8;
-constexpr int64_t maxUnrolled = 4, maxUnrolledOfFewBlocks = 8;
+constexpr int64_t maxUnrolled = 4, maxUnrolledWidening = 8;
 
 // What the loads and stores of whole tiles say.
 struct Streams {
@@ -50,6 +51,8 @@ struct Streams {
   /// Whether they come in whole vectors.
   bool vectors = true;
 
+  /// Whether few blocks widen all that they read.
+  bool fewWiden() const { return fewBlocks && elementBytes < wordBytes; }
   int64_t mostElements() const { return words ? maxElements : heldElements; }
   /// Whether blocks take tiles and read in loops, such as all rows of some columns: hardly more blocks than the machine
   /// has multiprocessors.
@@ -195,7 +198,7 @@ int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t
   if (!streams.loops)
     return vectors <= blockThreads ? 1 : 2;
   if (streams.fewBlocks)
-    return llvm::divideCeil(vectors, fewBlocksThreads);
+    return llvm::divideCeil(vectors, streams.fewWiden() ? wideningThreads : fewBlocksThreads);
   int64_t perThread = 2;
   while (bytesInFlight(streams, machine, perThread) < machine.bytesInFlight() &&
          2 * perThread * vectorBytes / streams.elementBytes <= maxElements)
@@ -219,15 +222,15 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Str
     });
     if (!reads || bytes == 0 || loop->hasAttr(tile::unrollName))
       return;
-    // A block that has a multiprocessor for itself adds up while nothing else loads: twice the bytes, in as many
-    // registers, packed, up to half of them; less where loads are small. A row is worked on in every turn.
-    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / elements), most = maxUnrolled;
-    if (streams.fewBlocks) {
-      int64_t wanted = llvm::divideCeil(2 * machine.bytesInFlight(), bytes);
-      int64_t registers = streams.words ? llvm::divideCeil(bytes, wordBytes) : elements;
-      turns = std::min(wanted, machine.registers / (streams.vectors ? 2 : 4) / registers);
-      most = maxUnrolledOfFewBlocks;
-    }
+    // Registers hold packed elements until they are added up; a row is worked on in every turn.
+    int64_t registers = streams.fewBlocks && streams.words ? llvm::divideCeil(bytes, wordBytes) : elements;
+    int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / registers);
+    // Widening takes time in which the block's loads wait: twice the bytes, in up to half of the registers; less where
+    // loads are small.
+    if (streams.fewWiden())
+      turns = std::min<int64_t>(llvm::divideCeil(2 * machine.bytesInFlight(), bytes),
+                                machine.registers / (streams.vectors ? 2 : 4) / registers);
+    int64_t most = streams.fewWiden() ? maxUnrolledWidening : maxUnrolled;
     loop->setAttr(tile::unrollName,
                   Builder(kernel.getContext())
                       .getI64IntegerAttr(llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, most)))));
@@ -339,7 +342,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
-  if (streams.fewBlocks)
+  if (streams.fewWiden())
     readOnce(kernel);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
   int64_t blocks =
