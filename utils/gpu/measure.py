@@ -282,13 +282,13 @@ PROBLEMS = [*(lambda shape=shape, transposed=transposed: gemm(*shape, transposed
               for size in (64, 128, 256) for length in (1024, 4096, 16384) for causal in (False, True)),
             *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm", "layer_norm")
               for m, n in ((8192, 8192), (32768, 4096), (131072, 512), (65536, 300), (8192, 8191))),
-            *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm")
+            *(lambda family=family, m=m, n=n: rows(family, m, n) for family in ("softmax", "rms_norm", "layer_norm")
               for m, n in ((4096, 16384), (4096, 32768))),
             *(lambda family=family, m=m, n=n: rows(family, m, n)
               for family in ("softmax_stream", "rms_norm_stream", "layer_norm_stream")
               for m, n in ((8192, 8192), (4096, 32768))),
-            lambda: rows("softmax_stream", 4096, 151936), lambda: chain(8192, 8192), lambda: transpose(8192, 8192),
-            lambda: column_sum(8192, 16384),
+            lambda: rows("softmax", 4096, 151936), lambda: rows("softmax_stream", 4096, 151936),
+            lambda: chain(8192, 8192), lambda: transpose(8192, 8192), lambda: column_sum(8192, 16384),
             *(lambda family=family: norm_backward(family, 8192, 8192)
               for family in ("rms_norm_backward", "layer_norm_backward", "rms_norm_backward_weights",
                              "layer_norm_backward_weights")),
