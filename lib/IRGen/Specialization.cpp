@@ -167,13 +167,16 @@ static void collectLengths(const sema::Block &block, llvm::SmallSetVector<const 
   }
 }
 
-// The dimension d of loops over equal tiles of 0..d in one block of a stage, and the size of the tiles.
+// The dimension d of loops over equal tiles of 0..d in one block of a stage whose iterations numbers count, and the
+// size of the tiles.
 static std::pair<const Variable *, int64_t> streamedRow(const sema::Block &block) {
   std::pair<const Variable *, int64_t> first = {nullptr, 0};
   unsigned loops = 0;
   for (const Stmt *stmt : block.statements) {
-    if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt))
-      return streamedRow(*stage->body);
+    if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt)) {
+      bool rows = llvm::all_of(stage->bindings, [](const Binding &binding) { return binding.tile() == 0; });
+      return rows ? streamedRow(*stage->body) : std::pair<const Variable *, int64_t>(nullptr, 0);
+    }
     auto *loop = llvm::dyn_cast<ForStmt>(stmt);
     auto *start = loop && loop->binding.axis ? llvm::dyn_cast<sema::Constant>(loop->binding.lower()) : nullptr;
     if (!start || !start->integer.isZero() || !loop->binding.axis->isTiles())

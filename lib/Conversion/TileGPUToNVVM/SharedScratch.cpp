@@ -26,7 +26,7 @@ Value SharedScratch::pointer(Value byteOffset) {
 
 void SharedScratch::store(Value value, Value element) { storeAt(value, lowering.mulConstant(element, bytes)); }
 
-// mapa, st.async (PTX ISA 9.7.9.22, 9.7.9.12).
+// mapa, st.async (PTX ISA, "mapa", "st.async").
 void SharedScratch::sendInCluster(Value value, Value element, Value block, Value barrier) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
