@@ -41,6 +41,11 @@ static void buildSplitRows(mlir::OpPassManager &passes) {
   addCleanUp(passes);
 }
 
+static void buildHoldRows(mlir::OpPassManager &passes) {
+  passes.nest<tile::KernelOp>().addPass(createHoldRows());
+  addCleanUp(passes);
+}
+
 template <auto create> static void buildTilePass(mlir::OpPassManager &passes) {
   passes.nest<tile::KernelOp>().addPass(create());
 }
@@ -56,6 +61,7 @@ static constexpr PipelineStep steps[] = {
     {"simplify", "fold, hoist, and prove positions present and subscripts inside", IRLevel::Tile, buildSimplify},
     {"sink-factors", "take maxima before products with positive numbers", IRLevel::Tile, buildSinkFactors},
     {"split-rows", "part rows at multiples of 16 bytes", IRLevel::Tile, buildSplitRows},
+    {"hold-rows", "hold short rows that loops read tile by tile, more than once", IRLevel::Tile, buildHoldRows},
     {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
     {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
     {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},

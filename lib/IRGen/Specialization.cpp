@@ -167,13 +167,57 @@ static void collectLengths(const sema::Block &block, llvm::SmallSetVector<const 
   }
 }
 
+// The dimension d of loops over equal tiles of 0..d in one block of a stage whose iterations numbers count, and the
+// size of the tiles.
+static std::pair<const Variable *, int64_t> streamedRow(const sema::Block &block) {
+  std::pair<const Variable *, int64_t> first = {nullptr, 0};
+  unsigned loops = 0;
+  for (const Stmt *stmt : block.statements) {
+    if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt)) {
+      bool rows = llvm::all_of(stage->bindings, [](const Binding &binding) { return binding.tile() == 0; });
+      return rows ? streamedRow(*stage->body) : std::pair<const Variable *, int64_t>(nullptr, 0);
+    }
+    auto *loop = llvm::dyn_cast<ForStmt>(stmt);
+    auto *start = loop && loop->binding.axis ? llvm::dyn_cast<sema::Constant>(loop->binding.lower()) : nullptr;
+    if (!start || !start->integer.isZero() || !loop->binding.axis->isTiles())
+      continue;
+    std::pair<const Variable *, int64_t> row = {asArgument(loop->binding.upper()), loop->binding.tile()};
+    if (loops > 0 && row != first)
+      return {nullptr, 0};
+    first = row;
+    ++loops;
+  }
+  return loops > 1 && first.second > 0 ? first : std::pair<const Variable *, int64_t>(nullptr, 0);
+}
+
+// Rows of as many tiles, and in all as many bytes, as `hold-rows` takes.
+static RowLengths streamedLengths(const Kernel &kernel) {
+  constexpr int64_t maxTiles = 8, maxBytes = 64 * 1024;
+  auto [dimension, tile] = streamedRow(*kernel.body);
+  int64_t bytes = 0;
+  for (const Parameter &parameter : kernel.parameters)
+    if (const Tensor *tensor = parameter.tensor; tensor && tensor->access == TensorAccess::In &&
+                                                 tensor->shape.size() > 1 &&
+                                                 asArgument(tensor->shape.back()) == dimension)
+      bytes += std::max<int64_t>(getBitWidth(tensor->element) / 8, 1);
+  if (!dimension || bytes == 0)
+    return {};
+  RowLengths result{dimension, /*streamed=*/true, {}};
+  for (int64_t tiles = 1; tiles <= maxTiles && tiles * tile * bytes <= maxBytes; tiles *= 2)
+    if (tiles * tile < dimension->max.value_or(INT64_MAX))
+      result.bounds.push_back(tiles * tile);
+  return result;
+}
+
 // A row of 512 elements is one for a warp; a step beyond takes twice as many threads.
 RowLengths tilec::rowLengths(const Kernel &kernel) {
   llvm::SmallSetVector<const Variable *, 2> lengths;
   collectLengths(*kernel.body, lengths);
+  if (lengths.empty())
+    return streamedLengths(kernel);
   if (lengths.size() != 1 || !lengths.front()->max || lengths.front()->min == lengths.front()->max)
     return {};
-  RowLengths result{lengths.front(), {}};
+  RowLengths result{lengths.front(), /*streamed=*/false, {}};
   for (int64_t bound = 512; bound < *result.dimension->max; bound *= 2)
     if (bound > result.dimension->min.value_or(0))
       result.bounds.push_back(bound);

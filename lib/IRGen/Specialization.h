@@ -57,6 +57,8 @@ const sema::Variable *lengthOf(const sema::Axis &axis);
 /// variants; empty where no axis or more than one dimension decides about the size of tiles.
 struct RowLengths {
   const sema::Variable *dimension = nullptr;
+  /// Rows of any length that loops read tile by tile, more than once: those of a few tiles can be held.
+  bool streamed = false;
   llvm::SmallVector<int64_t> bounds;
 };
 RowLengths rowLengths(const sema::Kernel &kernel);

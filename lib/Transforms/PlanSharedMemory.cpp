@@ -47,14 +47,17 @@ void Division::place(Operation *op, std::string name, int64_t bytes) {
 }
 
 // One scratch serves the conversions and reductions of a group: each starts with a barrier of the group. Small ones
-// outside loops get their own bytes and need none.
+// outside loops get their own bytes and need none; those of reductions over a cluster too, which other blocks write at
+// any time.
 void Division::placeScratch() {
   int64_t scratch = 0, own = 0;
   SmallVector<std::pair<Operation *, int64_t>> single;
   kernel.walk([&](Operation *op) {
     int64_t bytes = llvm::alignTo(tilegpu::scratchBytes(op), 16);
-    if (bytes > 0 && bytes <= singleUseBytes && !op->getParentOfType<LoopLikeOpInterface>() &&
-        own < 8 * singleUseBytes) {
+    auto reduce = dyn_cast<tile::ReduceOp>(op);
+    bool small = bytes <= singleUseBytes && own < 8 * singleUseBytes;
+    if (bytes > 0 && !op->getParentOfType<LoopLikeOpInterface>() &&
+        (small || (reduce && tilegpu::isOverCluster(reduce)))) {
       single.push_back({op, own});
       own += bytes;
     } else {

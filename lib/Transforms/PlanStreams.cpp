@@ -17,15 +17,24 @@ namespace {
 constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
 // Threads of a block that streams with one vector a thread.
 constexpr int64_t blockThreads = 256;
-// Threads of a block that has a multiprocessor for itself.
-constexpr int64_t fewBlocksThreads = 512;
+// Threads of a block that has a multiprocessor for itself; of elements that are widened, which takes several
+// instructions each, fewer have more to do at the same time.
+constexpr int64_t fewBlocksThreads = 512, wideningThreads = 256;
 // Registers of a thread beside those of its elements: addresses, bounds, temporaries. Fitted to what ptxas reports.
 constexpr int64_t otherRegisters = 24;
 // More elements than this in a thread leave too few threads to hide anything, or spill.
 constexpr int64_t maxElements = 64;
 // Elements of a row that one warp takes.
 constexpr int64_t warpElements = 512;
-constexpr int64_t maxUnrolled = 4;
+// A thread's vectors and elements of a row that is held while it is reduced, and the threads from which on it has more.
+// Every warp exchanges its partial results, and waits for those of the others.
+constexpr int64_t heldVectors = 4, heldElements = 32, heldThreads = 512;
+// Such blocks on a multiprocessor: each waits for memory at the same time as others compute and store. Those of a
+// cluster wait for each other as well.
+constexpr int64_t heldBlocks = 3, clusterBlocksHeld = 4;
+// Threads of a block in a cluster, until there are as many blocks as a cluster may have.
+constexpr int64_t clusterThreads = 256, maxClusterBlocks = 8;
+constexpr int64_t maxUnrolled = 4, maxUnrolledWidening = 8;
 
 // What the loads and stores of whole tiles say.
 struct Streams {
@@ -37,6 +46,16 @@ struct Streams {
   bool loops = false;
   /// Whether rows are parted into vectors and ends, which each thread works on as well.
   bool parted = false;
+  /// Loaded tensors whose elements a block holds while it reduces them, if rows are independent; else 0.
+  int64_t held = 0;
+  /// Whether these elements come in whole words; if not, each takes a register.
+  bool words = true;
+  /// Whether they come in whole vectors.
+  bool vectors = true;
+
+  /// Whether few blocks widen all that they read.
+  bool fewWiden() const { return fewBlocks && elementBytes < wordBytes; }
+  int64_t mostElements() const { return words && !parted ? maxElements : heldElements; }
   /// Whether blocks take tiles and read in loops, such as all rows of some columns: hardly more blocks than the machine
   /// has multiprocessors.
   bool fewBlocks = false;
@@ -90,6 +109,45 @@ bool storesInLoops(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
+// What such blocks read is read once: in the second-level cache it need not stay, nor drive out dirty lines, whose
+// write-back costs bandwidth.
+void readOnce(tile::KernelOp kernel) {
+  kernel.walk([](tile::LoadOp load) {
+    if (bytesOf(load) == 0 || !isOwn(load) || !load->getParentOfType<LoopLikeOpInterface>() ||
+        load.getAnnotations().get("evict"))
+      return;
+    NamedAttrList annotations(load.getAnnotations());
+    annotations.set("evict", StringAttr::get(load.getContext(), "first"));
+    load.setAnnotationsAttr(annotations.getDictionary(load.getContext()));
+  });
+}
+
+// Loads of different loops are not on their way together. 0 if one reads what another has read: more blocks would drive
+// it out of the caches.
+int64_t ownBytes(tile::KernelOp kernel) {
+  llvm::SmallDenseMap<Block *, int64_t> bytes;
+  llvm::SmallDenseMap<Value, Block *> readers;
+  int64_t most = 0;
+  bool again = false;
+  kernel.walk([&](tile::LoadOp load) {
+    if (!isOwn(load) || bytesOf(load) == 0)
+      return;
+    most = std::max(most, bytes[load->getBlock()] += bytesOf(load) * unrolledTurns(load));
+    again |= readers.try_emplace(load.getView(), load->getBlock()).first->second != load->getBlock();
+  });
+  return again ? 0 : most;
+}
+
+bool reducesTiles(tile::KernelOp kernel) {
+  return kernel.walk([](tile::ReduceOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+// Whether what the iterations of the stage load for themselves begins at multiples of so many bytes.
+bool comesAligned(tile::LoadOp load, int64_t bytes) {
+  auto view = load.getView().getDefiningOp<tile::ViewOp>();
+  return bytesOf(load) == 0 || !isOwn(load) || (view && static_cast<int64_t>(view.getAlign().value_or(1)) >= bytes);
+}
+
 Streams readStreams(tile::KernelOp kernel) {
   Streams streams;
   auto move = [&](Operation *op, Value value) {
@@ -109,11 +167,15 @@ Streams readStreams(tile::KernelOp kernel) {
       if (auto type = dyn_cast<RankedTensorType>(result.getType()))
         streams.elements = std::max(streams.elements, type.getNumElements());
     streams.parted |= op->hasAttr(tile::rowPartName);
-    if (auto load = dyn_cast<tile::LoadOp>(op))
+    if (auto load = dyn_cast<tile::LoadOp>(op)) {
       move(op, load.getResult());
-    else if (isa<tile::StoreOp, tile::AtomicOp>(op))
+      streams.words &= comesAligned(load, wordBytes);
+      streams.vectors &= comesAligned(load, vectorBytes);
+    } else if (isa<tile::StoreOp, tile::AtomicOp>(op))
       move(op, op->getOperand(0));
   });
+  if (!streams.loops && hasIndependentRows(kernel) && reducesTiles(kernel))
+    streams.held = llvm::divideCeil(ownBytes(kernel), std::max<int64_t>(streams.moved * streams.elementBytes, 1));
   streams.fewBlocks = streams.loops && !hasIndependentRows(kernel) && !storesInLoops(kernel);
   return streams;
 }
@@ -126,14 +188,27 @@ int64_t bytesInFlight(const Streams &streams, const Machine &machine, int64_t ve
   return threads * vectors * vectorBytes;
 }
 
+// Of all tensors together a few vectors, as many more as a block of heldThreads leaves to each.
+int64_t heldVectorsPerThread(const Streams &streams, int64_t vectors) {
+  int64_t elements = vectorBytes / streams.elementBytes;
+  int64_t perThread = std::clamp<int64_t>(heldVectors / streams.held, 1, std::max<int64_t>(heldElements / elements, 1));
+  while (vectors > perThread * heldThreads && 2 * perThread * elements <= streams.mostElements())
+    perThread *= 2;
+  return perThread;
+}
+
 // Vectors of 16 bytes for each thread. A block whose loads all come first overlaps with others at any time: one vector
 // while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight, at least
 // two. Where there are few blocks, each has many threads. Ends of rows are worth two vectors.
 int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
+  if (!streams.loops && streams.parted)
+    return 2;
+  if (!streams.loops && streams.held)
+    return heldVectorsPerThread(streams, vectors);
   if (!streams.loops)
-    return vectors <= blockThreads && !streams.parted ? 1 : 2;
+    return vectors <= blockThreads ? 1 : 2;
   if (streams.fewBlocks)
-    return llvm::divideCeil(vectors, fewBlocksThreads);
+    return llvm::divideCeil(vectors, streams.fewWiden() ? wideningThreads : fewBlocksThreads);
   int64_t perThread = 2;
   while (bytesInFlight(streams, machine, perThread) < machine.bytesInFlight() &&
          2 * perThread * vectorBytes / streams.elementBytes <= maxElements)
@@ -148,8 +223,9 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Str
     bool reads = true;
     loop.getBody()->walk([&](Operation *op) {
       reads &= !isa<tile::StoreOp, tile::AtomicOp, LoopLikeOpInterface>(op);
+      // Beside a tile, vectors along its sides are nothing.
       if (auto load = dyn_cast<tile::LoadOp>(op))
-        if (auto type = dyn_cast<RankedTensorType>(load.getType())) {
+        if (auto type = dyn_cast<RankedTensorType>(load.getType()); type && 8 * type.getNumElements() > streams.moved) {
           bytes += bytesOf(load);
           elements += type.getNumElements();
         }
@@ -157,28 +233,18 @@ void unrollReadingLoops(tile::KernelOp kernel, const Machine &machine, const Str
     if (!reads || bytes == 0 || loop->hasAttr(tile::unrollName))
       return;
     // Registers hold packed elements until they are added up; a row is worked on in every turn.
-    int64_t registers = streams.fewBlocks ? llvm::divideCeil(bytes, wordBytes) : elements;
+    int64_t registers = streams.fewBlocks && streams.words ? llvm::divideCeil(bytes, wordBytes) : elements;
     int64_t turns = std::min(machine.bytesInFlight() / bytes, maxElements / 2 * threads / registers);
-    loop->setAttr(tile::unrollName, Builder(kernel.getContext())
-                                        .getI64IntegerAttr(llvm::bit_floor(
-                                            static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, maxUnrolled)))));
+    // Widening takes time in which the block's loads wait: twice the bytes, in up to half of the registers; less where
+    // loads are small.
+    if (streams.fewWiden())
+      turns = std::min<int64_t>(llvm::divideCeil(2 * machine.bytesInFlight(), bytes),
+                                machine.registers / (streams.vectors ? 2 : 4) / registers);
+    int64_t most = streams.fewWiden() ? maxUnrolledWidening : maxUnrolled;
+    loop->setAttr(tile::unrollName,
+                  Builder(kernel.getContext())
+                      .getI64IntegerAttr(llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(turns, 1, most)))));
   });
-}
-
-// Loads of different loops are not on their way together. 0 if one reads what another has read: more blocks would drive
-// it out of the caches.
-int64_t ownBytes(tile::KernelOp kernel) {
-  llvm::SmallDenseMap<Block *, int64_t> bytes;
-  llvm::SmallDenseMap<Value, Block *> readers;
-  int64_t most = 0;
-  bool again = false;
-  kernel.walk([&](tile::LoadOp load) {
-    if (!isOwn(load) || bytesOf(load) == 0)
-      return;
-    most = std::max(most, bytes[load->getBlock()] += bytesOf(load) * unrolledTurns(load));
-    again |= readers.try_emplace(load.getView(), load->getBlock()).first->second != load->getBlock();
-  });
-  return again ? 0 : most;
 }
 
 // The range that moves along the rows of what is stored: blocks that run together then write whole pages. None if it is
@@ -208,12 +274,13 @@ std::optional<unsigned> fastestRange(tile::KernelOp kernel) {
 
 // Blocks of `threads` threads that bring a multiprocessor to Machine::bytesInFlight(), as many as leave a thread its
 // packed loads beside everything else.
-int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threads) {
+int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threads, int64_t least = 1) {
   if (blockBytes == 0)
     return 0;
   int64_t most = std::min<int64_t>(machine.maxThreadsPerMultiprocessor / threads,
                                    machine.registers / threads / (otherRegisters + blockBytes / threads / wordBytes));
-  return std::clamp<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), 1, std::max<int64_t>(most, 1));
+  int64_t wanted = std::max<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), least);
+  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(most, 1));
 }
 
 // Rows in one dimension, reduced outside of loops and branches: what the lowering can spread over a cluster.
@@ -239,16 +306,19 @@ bool fitsCluster(tile::KernelOp kernel) {
   return reduces && !result.wasInterrupted();
 }
 
-// A row that a block does not hold with two vectors a thread, over blocks of 512 threads, or 1024 in the largest
-// cluster, where threads hold more if two are not enough: a block alone would spill.
-std::optional<StreamPlan> clusterFor(tile::KernelOp kernel, const Machine &machine, int64_t vectors) {
-  constexpr int64_t maxBlocks = 8, perThread = 2;
-  int64_t warps =
-      std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perThread * lanes)), maxBlocks * maxWarps);
-  if (!machine.hasTma || warps <= maxWarps || !hasIndependentRows(kernel) || !fitsCluster(kernel))
+// A row that a block of heldThreads does not hold, over blocks of fewer threads with as many elements each. In the
+// largest cluster a thread has up to twice as many before there are more threads.
+std::optional<StreamPlan> clusterFor(tile::KernelOp kernel, const Machine &machine, const Streams &streams,
+                                     int64_t vectors) {
+  int64_t perThread = std::max<int64_t>(streams.mostElements() * streams.elementBytes / vectorBytes, 1);
+  if (!machine.hasTma || !streams.held || vectors <= perThread * heldThreads || !fitsCluster(kernel))
     return std::nullopt;
-  int64_t blocks = std::min(warps * 2 / maxWarps, maxBlocks), threads = warps / blocks * lanes;
-  StreamPlan plan{warps, 1, blocksInFlight(ownBytes(kernel) / blocks, machine, threads)};
+  int64_t perBlock = perThread * clusterThreads;
+  int64_t blocks = std::min<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perBlock)), maxClusterBlocks);
+  int64_t more = llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 2 * perBlock * blocks));
+  int64_t threads = std::min<int64_t>(clusterThreads * more, maxWarps * lanes);
+  StreamPlan plan{blocks * threads / lanes, 1,
+                  blocksInFlight(ownBytes(kernel) / blocks, machine, threads, clusterBlocksHeld)};
   plan.cluster = blocks;
   return plan;
 }
@@ -265,7 +335,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   int64_t vectorElements = vectorBytes / std::min(streams.elementBytes, vectorBytes);
   int64_t vectors = llvm::divideCeil(std::max<int64_t>(streams.moved, 1), vectorElements);
   if (!streams.loops)
-    if (std::optional<StreamPlan> plan = clusterFor(kernel, machine, vectors))
+    if (std::optional<StreamPlan> plan = clusterFor(kernel, machine, streams, vectors))
       return *plan;
   int64_t warps = warpsFor(vectors, vectorsPerThread(streams, machine, vectors));
   // A warp that has a short row for itself needs no barrier.
@@ -282,6 +352,10 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
+  if (streams.fewWiden())
+    readOnce(kernel);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
-  return {warps, rows, blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes), fastestRange(kernel)};
+  int64_t blocks =
+      blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes, streams.held && !streams.parted ? heldBlocks : 1);
+  return {warps, rows, blocks, fastestRange(kernel)};
 }

@@ -36,6 +36,14 @@ def SplitRows : Tilec_Pass<"split-rows", "::tilec::tile::KernelOp"> {
   }];
 }
 
+def HoldRows : Tilec_Pass<"hold-rows", "::tilec::tile::KernelOp"> {
+  let summary = "hold short rows that loops read tile by tile, more than once";
+  let description = [{
+    Several loops of a stage over the same tiles, at most 8, become straight code; a turn that the row does not reach is
+    a branch that is not taken. What they read more than once is loaded once, before all of them.
+  }];
+}
+
 def Plan : Tilec_Pass<"plan", "::tilec::tile::KernelOp"> {
   let summary = "choose threads, instructions, consumer groups and rings";
   let description = [{

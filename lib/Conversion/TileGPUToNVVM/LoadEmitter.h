@@ -8,8 +8,8 @@ namespace tilec {
 
 class LoadEmitter {
 public:
-  /// Emits addresses and conditions.
-  LoadEmitter(Lowering &lowering, tile::LoadOp op);
+  /// Emits addresses and conditions. `inOrder`: ptxas does not move the accesses before stores.
+  LoadEmitter(Lowering &lowering, tile::LoadOp op, bool inOrder = false);
 
   /// Emits the accesses whose first register is in [begin, end).
   void emit(size_t begin, size_t end);
@@ -32,7 +32,7 @@ private:
   mlir::Type element, memory;
   /// Elements outside the view, one for each register or one for all; none for zeros.
   Registers otherwise;
-  bool readOnly;
+  bool invariant;
   mlir::Value policy;
   llvm::SmallVector<VectorAccess, 0> accesses;
   Registers values;

@@ -88,6 +88,8 @@ static Registers repack(Lowering &lowering, ArrayRef<Value> elements, int64_t nu
 
 namespace {
 
+// Elements of a thread in kernels without products; accumulators have more.
+constexpr size_t maxRowElements = 64;
 // Registers of each operation of a run that are computed before the next ones: a vector store of 16-bit elements.
 constexpr size_t registersAtOnce = 8;
 
@@ -159,7 +161,9 @@ LogicalResult ElementwiseRun::add(Operation *op) {
 }
 
 void ElementwiseRun::addLoad(tile::LoadOp op) {
-  members.push_back({op, std::nullopt, std::make_unique<LoadEmitter>(lowering, op), {}});
+  // Where the results of a row are stored as they come, loads for the next ones would take their registers.
+  bool inOrder = Lowering::layoutOf(op.getResult()).numRegisters() <= maxRowElements;
+  members.push_back({op, std::nullopt, std::make_unique<LoadEmitter>(lowering, op, inOrder), {}});
   numberOf[op.getResult()] = members.size() - 1;
 }
 
@@ -195,7 +199,9 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
     return success();
   }
   Registers packed;
-  if (auto number = op->getAttrOfType<IntegerAttr>(widenedAgain); number && operands[0].size() > 1) {
+  auto number = op->getAttrOfType<IntegerAttr>(widenedAgain);
+  bool widensPairsAgain = number && getElementTypeOrSelf(op->getOperand(0).getType()).isBF16() && element.isF32();
+  if (number && operands[0].size() > 1 && !widensPairsAgain) {
     packed = repack(lowering, operands[0].slice(begin, end - begin), number.getInt());
     packed.insert(packed.begin(), operands[0].begin(), operands[0].begin() + begin);
     operands[0] = packed;
@@ -203,6 +209,12 @@ LogicalResult ElementwiseRun::lower(Member &member, size_t begin, size_t end) {
   ScalarOps scalars(builder, loc, lowering.machine);
   bool isCast = isa<tile::CastOp, arith::TruncFOp, arith::ExtFOp>(op);
   for (size_t i = begin; i < end; ++i) {
+    if (widensPairsAgain && i + 1 < end) {
+      auto [low, high] = scalars.widenPairAgain(of(0, i), of(0, i + 1), number.getInt());
+      member.results.append({low, high});
+      ++i;
+      continue;
+    }
     if (isCast && i + 1 < end) {
       Type from = getElementTypeOrSelf(op->getOperand(0).getType());
       if (auto pair = scalars.castPair(of(0, i), of(0, i + 1), from, element)) {
@@ -359,11 +371,10 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
   return success();
 }
 
-// A load as large as an accumulator, which would take as many registers before the run begins: streams have no more
-// than 64 elements a thread.
+// A load as large as an accumulator, which would take as many registers before the run begins.
 static bool isLargeLoad(Operation &op) {
   return isa<tile::LoadOp>(op) && Lowering::isTile(op.getResult(0)) && isMemoryEffectFree(&op) &&
-         Lowering::layoutOf(op.getResult(0)).numRegisters() > 64;
+         Lowering::layoutOf(op.getResult(0)).numRegisters() > maxRowElements;
 }
 
 bool Lowering::startsRun(Operation &op) { return isElementwiseTile(op) || isLargeLoad(op); }

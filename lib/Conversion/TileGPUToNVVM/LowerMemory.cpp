@@ -12,6 +12,10 @@ using namespace tilec;
 // Stores of a thread up to which they are predicated instructions; the number is that of rows and element-wise tiles.
 static constexpr size_t maxPredicated = 32;
 
+// Without branches, elements that are computed before they are stored. More hide latencies, such as that of a norm's
+// weights, but ptxas keeps them all.
+static constexpr size_t registersBetweenStores = 16;
+
 static ArrayRef<bool> flags(std::optional<ArrayRef<bool>> attribute) { return attribute.value_or(ArrayRef<bool>()); }
 
 // bool tensors hold one byte an element.
@@ -32,13 +36,13 @@ static Value loadUnderBranch(Lowering &lowering, Type type, Value condition, Val
   return guarded.getResult(0);
 }
 
-LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op)
+LoadEmitter::LoadEmitter(Lowering &lowering, tile::LoadOp op, bool inOrder)
     : lowering(lowering), op(op), source(lowering.view(op.getView())), builder(lowering.builder), loc(lowering.loc()),
       element(Lowering::registerType(getElementTypeOrSelf(op.getType()))), memory(memoryType(builder, element)) {
   MemoryAccess access(lowering, source, op.getSubscripts(), op.getDims(), op.getResult(), {}, flags(op.getInbounds()),
                       {});
   tile::ViewOp viewOp = source.op;
-  readOnly = viewOp.getAccess() == tile::Access::in;
+  invariant = viewOp.getAccess() == tile::Access::in && !inOrder;
   if (op.getOtherwise())
     llvm::append_range(otherwise, lowering.lowered(op.getOtherwise()));
   else if (auto absent = op->getAttrOfType<FloatAttr>(absentElement))
@@ -76,18 +80,18 @@ Value LoadEmitter::fill(const VectorAccess &vector, Type type) {
 Value LoadEmitter::load(const VectorAccess &vector, Type type) {
   auto always = [&]() -> Value {
     if (policy)
-      return loadWithPolicy(lowering, type, vector.pointer, policy, !readOnly);
+      return loadWithPolicy(lowering, type, vector.pointer, policy, !invariant);
     int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getType()));
     auto loaded = LLVM::LoadOp::create(builder, loc, type, vector.pointer,
                                        /*alignment=*/bytes * static_cast<int64_t>(vector.registers.size()));
-    loaded.setInvariant(readOnly);
+    loaded.setInvariant(invariant);
     return loaded;
   };
   if (!vector.condition)
     return always();
   Value other = fill(vector, type);
   return policy ? loadUnderBranch(lowering, type, vector.condition, other, always)
-                : guardedLoad(lowering, type, vector, other, readOnly);
+                : guardedLoad(lowering, type, vector, other, invariant);
 }
 
 void LoadEmitter::set(const VectorAccess &vector, Value value) {
@@ -138,16 +142,17 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
     return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
   };
   SmallVector<VectorAccess, 0> accesses = access.build(16, /*writersOnly=*/true);
-  // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes large
-  // tiles, such as those of accumulators, before it stores them, and needs their registers twice.
+  // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes what comes
+  // before a store, such as the large tiles of accumulators, and needs its registers twice.
   bool branches = accesses.size() > maxPredicated;
   bool isApart = apart > 0 && llvm::all_of(accesses, [&](const VectorAccess &vector) {
                    return vector.registers.size() == apart && vector.registers.front() % apart == 0;
                  });
-  if (compute && !branches && !isApart && failed(compute(Lowering::layoutOf(op.getValue()).numRegisters())))
-    return failure();
+  size_t step = branches || isApart ? 1 : registersBetweenStores;
+  size_t registers = compute ? Lowering::layoutOf(op.getValue()).numRegisters() : 1;
   auto emit = [&](const VectorAccess &vector) -> LogicalResult {
-    if (compute && (branches || isApart) && failed(compute(1 + *llvm::max_element(vector.registers))))
+    size_t end = llvm::alignTo(1 + *llvm::max_element(vector.registers), step);
+    if (compute && failed(compute(std::min(end, registers))))
       return failure();
     ArrayRef<Value> values = lowered(op.getValue());
     unsigned width = vector.registers.size();

@@ -39,7 +39,7 @@ void ReductionEmitter::addTo(Chains &own, Value value) {
   if (own.values.size() < numChains)
     own.values.push_back(value);
   else
-    own.values[own.next] = scalars.combine(op.getKind(), own.values[own.next], value, element);
+    own.values[own.next] = scalars.combine(op.getKind(), own.values[own.next], value, element, /*contract=*/true);
   own.next = (own.next + 1) % numChains;
 }
 
@@ -154,21 +154,26 @@ Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
 
 Value ReductionEmitter::shuffle(Value value, uint32_t mask) { return shuffleXor(builder, loc, value, mask); }
 
-Registers ReductionEmitter::acrossWarps(const Registers &partial) {
-  SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
-  int64_t perSlot = plan.scratchElements() / plan.numSlots();
-  if (!op->hasAttr(tilegpu::singleUseName))
-    lowering.groupBarrier();
+Value ReductionEmitter::slotOfWarp() {
   Value slot = lowering.constant32(0);
   int64_t weight = 1;
   for (const Digit &digit : plan.warps) {
     slot = lowering.add(slot, lowering.mulConstant(lowering.digitOf(digit), weight));
     weight *= digit.radix;
   }
+  return slot;
+}
+
+Registers ReductionEmitter::acrossWarps(const Registers &partial) {
+  if (lowering.clusterBlocks > 1)
+    return {acrossCluster(partial.front())};
+  SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
+  int64_t perSlot = plan.scratchElements() / plan.numSlots();
+  if (!op->hasAttr(tilegpu::singleUseName))
+    lowering.groupBarrier();
+  Value slot = slotOfWarp();
   Value first = lowering.isFirstOf(plan.writers);
   Value threadElement = elementOfThread();
-  if (lowering.clusterBlocks > 1)
-    return acrossCluster(scratch, partial.front(), slot);
   auto write = [&] {
     for (uint32_t reg = 0; reg < partial.size(); ++reg)
       scratch.store(partial[reg], lowering.add(lowering.mulConstant(slot, perSlot),
@@ -195,14 +200,34 @@ Registers ReductionEmitter::acrossWarps(const Registers &partial) {
   return result;
 }
 
-// One element: lane i of each warp writes its partial result to block i of the cluster. All lanes have it.
-Registers ReductionEmitter::acrossCluster(SharedScratch &scratch, Value partial, Value slot) {
+// One element: lane i of each warp sends its partial result to block i of the cluster, and waits until those of all
+// warps have come. All lanes have it.
+Value ReductionEmitter::acrossCluster(Value partial) {
+  Type slotType = type;
+  if (tilegpu::clusterSlotBytes(op) * 8 > type.getIntOrFloatBitWidth()) {
+    slotType = builder.getI32Type();
+    Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
+    if (type != bits)
+      partial = arith::BitcastOp::create(builder, loc, bits, partial);
+    partial = arith::ExtUIOp::create(builder, loc, slotType, partial);
+  }
+  SharedScratch scratch(lowering, lowering.scratchAddress(op), slotType);
+  Value barrier = lowering.clusterBarrier(op);
   lowering.awaitCluster();
-  Value writes = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
-                                       lowering.constant32(lowering.clusterBlocks));
-  lowering.emitIf(writes, [&] { scratch.storeInCluster(partial, slot, lowering.lane); });
-  lowering.groupBarrier();
-  return {sumOfSlots(scratch)};
+  Value sends = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
+                                      lowering.constant32(lowering.clusterBlocks));
+  lowering.emitIf(sends, [&] { scratch.sendInCluster(partial, slotOfWarp(), lowering.lane, barrier); });
+  Ptx(builder, loc).mbarrierWaitForCluster(barrier, lowering.constant32(0));
+  return sumOfSlots(scratch);
+}
+
+// Narrow elements are in words.
+Value ReductionEmitter::fromSlot(Value value) {
+  if (value.getType() == type)
+    return value;
+  Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
+  value = arith::TruncIOp::create(builder, loc, bits, value);
+  return type == bits ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
 }
 
 // One element: each lane reads every 32nd slot, and butterflies combine them.
@@ -210,7 +235,7 @@ Value ReductionEmitter::sumOfSlots(SharedScratch &scratch) {
   uint32_t slots = plan.numSlots(), lanes = std::min(slots, lanesPerWarp);
   Value mine = arith::RemUIOp::create(builder, loc, lowering.lane, lowering.constant32(lanes)), sum;
   for (uint32_t first = 0; first < slots; first += lanes) {
-    Value part = scratch.load(lowering.addConstant(mine, first));
+    Value part = fromSlot(scratch.load(lowering.addConstant(mine, first)));
     sum = sum ? scalars.combine(op.getKind(), sum, part, element) : part;
   }
   for (uint32_t mask = 1; mask < lanes; mask *= 2)

@@ -100,6 +100,30 @@ void Lowering::emitIf(Value condition, function_ref<void()> body) {
   body();
 }
 
+Value Lowering::clusterBarrier(tile::ReduceOp reduce) {
+  return addConstant(scratchAddress(reduce), tilegpu::clusterBarrierOffset(reduce));
+}
+
+// Each reduction over the cluster runs once: its mbarrier needs one phase, of a word from every warp.
+void Lowering::startCluster() {
+  SmallVector<tile::ReduceOp> reductions;
+  kernel.walk([&](tile::ReduceOp reduce) {
+    if (tilegpu::isOverCluster(reduce))
+      reductions.push_back(reduce);
+  });
+  Value thread = NVVM::ThreadIdXOp::create(builder, location, builder.getI32Type());
+  Value first = arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, thread, constant32(0));
+  emitIf(first, [&] {
+    Ptx ptx(builder, location);
+    for (tile::ReduceOp reduce : reductions)
+      ptx.mbarrierInit(clusterBarrier(reduce), 1);
+    ptx.fenceMbarrierInit();
+    for (tile::ReduceOp reduce : reductions)
+      ptx.mbarrierArriveExpectTx(clusterBarrier(reduce), kernel.getWarps() * tilegpu::clusterSlotBytes(reduce));
+  });
+  NVVM::ClusterArriveRelaxedOp::create(builder, location, builder.getUnitAttr());
+}
+
 void Lowering::awaitCluster() {
   if (clusterBlocks > 1 && !clusterRuns)
     NVVM::ClusterWaitOp::create(builder, location, builder.getUnitAttr());
@@ -192,7 +216,6 @@ void Lowering::emitThreadNumbers() {
   Type i32 = builder.getI32Type();
   Value thread = NVVM::ThreadIdXOp::create(builder, location, i32);
   if (clusterBlocks > 1) {
-    NVVM::ClusterArriveRelaxedOp::create(builder, location, builder.getUnitAttr());
     Value block = NVVM::BlockInClusterIdXOp::create(builder, location, i32);
     thread = add(thread, mulConstant(block, 32 * kernel.getWarps() / clusterBlocks));
   }
@@ -327,6 +350,8 @@ LogicalResult Lowering::run() {
   Value base = LLVM::AddressOfOp::create(builder, location, pointer, "tilec_shared");
   sharedBase = LLVM::PtrToIntOp::create(builder, location, builder.getI32Type(), base);
   groupThreads = 32 * kernel.getWarps();
+  if (clusterBlocks > 1)
+    startCluster();
   if (failed(emitPrologue()) || failed(lowerBlock(kernel.getBody().front())))
     return failure();
   builder.setInsertionPointToEnd(&created.getBody().back());

@@ -98,6 +98,8 @@ public:
   void groupBarrier();
   /// Waits, once, until all blocks of the cluster run. Not inside of regions.
   void awaitCluster();
+  /// The mbarrier of a reduction over the cluster.
+  mlir::Value clusterBarrier(tile::ReduceOp reduce);
   /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.
   void addressBuffers();
 
@@ -193,6 +195,7 @@ private:
   llvm::LogicalResult createFunction();
   mlir::DictionaryAttr launchAttribute();
   void emitThreadNumbers();
+  void startCluster();
   /// Lowers the operation, or several from it on; returns the one after them.
   llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);

@@ -130,6 +130,12 @@ void Ptx::mbarrierWait(Value barrier, Value parity, bool suspends) {
            {sharedAddress(barrier), parity});
 }
 
+void Ptx::mbarrierWaitForCluster(Value barrier, Value parity) {
+  assembly(
+      "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [$0], $1; @!p bra WAIT; }", {},
+      {sharedAddress(barrier), parity});
+}
+
 void Ptx::fenceMbarrierInit() { NVVM::FenceMbarrierInitOp::create(builder, loc); }
 
 //===----------------------------------------------------------------------===//

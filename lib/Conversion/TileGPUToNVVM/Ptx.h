@@ -114,6 +114,8 @@ public:
   /// Returns when the phase of this parity (i32, 0 or 1) has completed. `suspends`: the hardware may put the waiting
   /// thread to sleep (try_wait, sm_90).
   void mbarrierWait(mlir::Value barrier, mlir::Value parity, bool suspends = true);
+  /// The same for what other blocks of the cluster have written.
+  void mbarrierWaitForCluster(mlir::Value barrier, mlir::Value parity);
   void fenceMbarrierInit();
 
   // Tensor memory access (9.7.9.25, 9.7.9.27) -----------------------------------------------------------------------

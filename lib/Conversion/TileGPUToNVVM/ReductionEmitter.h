@@ -45,7 +45,9 @@ private:
   Registers acrossThreads(Registers partial);
   mlir::Value shuffle(mlir::Value value, uint32_t mask);
   Registers acrossWarps(const Registers &partial);
-  Registers acrossCluster(SharedScratch &scratch, mlir::Value partial, mlir::Value slot);
+  mlir::Value acrossCluster(mlir::Value partial);
+  mlir::Value slotOfWarp();
+  mlir::Value fromSlot(mlir::Value value);
   mlir::Value sumOfSlots(SharedScratch &scratch);
   mlir::Value elementOfThread();
   int64_t elementOfRegister(uint32_t reg);

@@ -2,14 +2,21 @@
 #include "Rematerialize.h"
 
 #include "Lowering.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Layout/ReductionPlan.h"
 
 using namespace mlir;
 using namespace tilec;
 
-// Arithmetic that may be done again beside the conversion: one operation, the centring of a row.
-static constexpr unsigned maxSteps = 1;
+// Arithmetic that may be done again beside the conversion: one operation, the centring of a row. Where a thread has
+// many elements, registers for them all cost it the company of other blocks, which is dearer than the exponentials of a
+// softmax.
+static unsigned maxSteps(Value value) {
+  constexpr size_t many = 32;
+  constexpr unsigned centring = 1, exponential = 3;
+  return Lowering::layoutOf(value).numRegisters() < many ? centring : exponential;
+}
 
 static bool isNarrow(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -29,11 +36,15 @@ static bool isUniform(Value value) {
 }
 
 // The widening conversion at the root of a value that is cheap to compute again, or null.
-static Operation *cheapRoot(Value value, unsigned steps = maxSteps) {
+static Operation *cheapRoot(Value value, unsigned steps) {
   Operation *op = value.getDefiningOp();
   if (isWidening(op))
     return op;
-  if (steps == 0 || !isa_and_nonnull<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
+  if (steps == 0 || !op)
+    return nullptr;
+  if (isa<math::Exp2Op>(op))
+    return cheapRoot(op->getOperand(0), steps - 1);
+  if (!isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
     return nullptr;
   for (unsigned i : {0u, 1u})
     if (isUniform(op->getOperand(1 - i)))
@@ -61,7 +72,8 @@ static SmallVector<Value> valuesAcross(tile::ReduceOp reduce) {
   for (Operation &op : *reduce->getBlock()) {
     if (&op == reduce)
       break;
-    if (op.getNumResults() != 1 || !Lowering::isTile(op.getResult(0)) || !cheapRoot(op.getResult(0)))
+    if (op.getNumResults() != 1 || !Lowering::isTile(op.getResult(0)) ||
+        !cheapRoot(op.getResult(0), maxSteps(op.getResult(0))))
       continue;
     if (llvm::any_of(op.getUsers(), [&](Operation *user) {
           return user->getBlock() == reduce->getBlock() && reduce->isBeforeInBlock(user);

@@ -233,7 +233,60 @@ Value ScalarOps::cast(Value input, Type from, Type to, bool fromUnsigned, bool t
   return narrowSingle(from.isF64() ? oddFromDouble(input) : resize(input, builder.getF32Type(), false), to);
 }
 
+// The word that holds two 16-bit elements as its halves, if they come from such a place in a vector; else null.
+static Value wordOfPair(OpBuilder &builder, Location loc, Value low, Value high) {
+  auto first = low.getDefiningOp<LLVM::ExtractElementOp>(), second = high.getDefiningOp<LLVM::ExtractElementOp>();
+  llvm::APInt i, j;
+  if (!first || !second || first.getVector() != second.getVector() ||
+      !matchPattern(first.getPosition(), m_ConstantInt(&i)) || !matchPattern(second.getPosition(), m_ConstantInt(&j)))
+    return nullptr;
+  int64_t length = cast<VectorType>(first.getVector().getType()).getNumElements();
+  if (length % 2 != 0 || i.getZExtValue() % 2 != 0 || j != i + 1)
+    return nullptr;
+  Type i32 = builder.getI32Type();
+  Value words = LLVM::BitcastOp::create(builder, loc, VectorType::get(length / 2, i32), first.getVector());
+  Value index = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i.getZExtValue() / 2));
+  return LLVM::ExtractElementOp::create(builder, loc, words, index);
+}
+
+// bf16 is the upper half of f32: one instruction each. By itself an upper half takes two, one to move it down.
+std::optional<std::pair<Value, Value>> ScalarOps::widenPair(Value low, Value high) {
+  Value word = wordOfPair(builder, loc, low, high);
+  if (!word)
+    return std::nullopt;
+  Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  Value first = arith::ShLIOp::create(builder, loc, word, integer(i32, 16));
+  Value second = arith::AndIOp::create(builder, loc, word, integer(i32, static_cast<int32_t>(0xffff0000)));
+  return std::pair(Value(arith::BitcastOp::create(builder, loc, f32, first)),
+                   Value(arith::BitcastOp::create(builder, loc, f32, second)));
+}
+
+// Bytes of the word and of a zero; any of the zero's four will do, so that each number has a selector of its own.
+std::pair<Value, Value> ScalarOps::widenPairAgain(Value low, Value high, int64_t number) {
+  Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  Value word = wordOfPair(builder, loc, low, high);
+  if (!word) {
+    Value pair = LLVM::PoisonOp::create(builder, loc, VectorType::get(2, low.getType()));
+    for (auto [i, element] : {std::pair(0, low), std::pair(1, high)})
+      pair = LLVM::InsertElementOp::create(builder, loc, pair, element,
+                                           LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(i)));
+    word = LLVM::BitcastOp::create(builder, loc, i32, pair);
+  }
+  Ptx ptx(builder, loc);
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  std::string zeros = std::to_string(4 + number % 4) + std::to_string(4 + number / 4 % 4);
+  auto bytes = [&](StringRef upper) -> Value {
+    Value bits = ptx.assembly("prmt.b32 $0, $1, 0, 0x" + upper.str() + zeros + ";", {i32}, {word}, pure)[0];
+    return arith::BitcastOp::create(builder, loc, f32, bits);
+  };
+  Value first = bytes("10");
+  return {first, bytes("32")};
+}
+
 std::optional<std::pair<Value, Value>> ScalarOps::castPair(Value low, Value high, Type from, Type to) {
+  if (from.isBF16() && to.isF32())
+    return widenPair(low, high);
   if (!machine.hasF8 || isF8(from) == isF8(to) || !isa<FloatType>(from) || !isa<FloatType>(to))
     return std::nullopt;
   if (isF8(from)) {

@@ -104,13 +104,19 @@ Value ScalarOps::chooseF8(tile::CombineKind kind, Value a, Value b, Type element
   return arith::SelectOp::create(builder, loc, arith::OrIOp::create(builder, loc, isFirst, isNaN), a, b);
 }
 
-Value ScalarOps::combine(tile::CombineKind kind, Value a, Value b, Type element) {
+static arith::FastMathFlagsAttr contraction(OpBuilder &builder, bool allowed) {
+  return arith::FastMathFlagsAttr::get(builder.getContext(),
+                                       allowed ? arith::FastMathFlags::contract : arith::FastMathFlags::none);
+}
+
+Value ScalarOps::combine(tile::CombineKind kind, Value a, Value b, Type element, bool contract) {
   if (isF8(element))
     return chooseF8(kind, a, b, element);
   bool isFloat = isa<FloatType>(a.getType());
   switch (kind) {
   case tile::CombineKind::add:
-    return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b)) : arith::AddIOp::create(builder, loc, a, b);
+    return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b, contraction(builder, contract)))
+                   : arith::AddIOp::create(builder, loc, a, b);
   case tile::CombineKind::mul:
     return isFloat ? Value(arith::MulFOp::create(builder, loc, a, b)) : arith::MulIOp::create(builder, loc, a, b);
   case tile::CombineKind::maxf:
@@ -167,7 +173,6 @@ FailureOr<Value> ScalarOps::emit(Operation *op, ArrayRef<Value> inputs, Type ele
   state.attributes.append(op->getAttrs().begin(), op->getAttrs().end());
   // The user's products and sums may contract to one fma (rule 14); expansions of functions rely on each rounding.
   if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op))
-    state.attributes.set("fastmath",
-                         arith::FastMathFlagsAttr::get(builder.getContext(), arith::FastMathFlags::contract));
+    state.attributes.set("fastmath", contraction(builder, true));
   return builder.create(state)->getResult(0);
 }

@@ -22,11 +22,15 @@ public:
 
   /// Rule 13, between any two element types.
   mlir::Value cast(mlir::Value input, mlir::Type from, mlir::Type to, bool fromUnsigned, bool toUnsigned);
-  /// Casts two values in one instruction, where the machine has one for pairs of f8.
+  /// Casts two values together, where that takes fewer instructions: pairs of f8 on machines that convert them, halves
+  /// of a word of bf16.
   std::optional<std::pair<mlir::Value, mlir::Value>> castPair(mlir::Value low, mlir::Value high, mlir::Type from,
                                                               mlir::Type to);
-  /// Combines two elements of a type, in registers (reductions and atomics).
-  mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b, mlir::Type element);
+  /// Casts two values from bf16 to f32 by instructions that neither LLVM nor ptxas takes for those of another number,
+  /// or of `castPair`: they would keep the wide values instead.
+  std::pair<mlir::Value, mlir::Value> widenPairAgain(mlir::Value low, mlir::Value high, int64_t number);
+  /// Combines two elements of a type, in registers (reductions and atomics). A sum may `contract` with a product.
+  mlir::Value combine(tile::CombineKind kind, mlir::Value a, mlir::Value b, mlir::Type element, bool contract = false);
   /// The register of the neutral element of a combination.
   mlir::Value neutral(tile::CombineKind kind, mlir::Type element);
 
@@ -41,6 +45,7 @@ private:
   mlir::Value narrowSingle(mlir::Value input, mlir::Type to);
   std::pair<mlir::Value, mlir::Value> f8PairFromFloats(mlir::Value low, mlir::Value high, mlir::Type to);
   std::pair<mlir::Value, mlir::Value> halfPairFromF8(mlir::Value low, mlir::Value high, mlir::Type from);
+  std::optional<std::pair<mlir::Value, mlir::Value>> widenPair(mlir::Value low, mlir::Value high);
   mlir::Value f8FromFloat(mlir::Value input, mlir::Type to);
   mlir::Value floatFromF8(mlir::Value input, mlir::Type from, mlir::Type to);
   mlir::Value tf32FromFloat(mlir::Value input);

@@ -26,17 +26,22 @@ Value SharedScratch::pointer(Value byteOffset) {
 
 void SharedScratch::store(Value value, Value element) { storeAt(value, lowering.mulConstant(element, bytes)); }
 
-// mapa, st.shared::cluster (PTX ISA 9.7.9.22, 9.7.9.11).
-void SharedScratch::storeInCluster(Value value, Value element, Value block) {
+// mapa, st.async (PTX ISA, "mapa", "st.async").
+void SharedScratch::sendInCluster(Value value, Value element, Value block, Value barrier) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
-  Value local = lowering.add(address, lowering.mulConstant(element, bytes));
+  Ptx ptx(builder, loc);
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  auto inBlock = [&](Value address) {
+    return ptx.assembly("mapa.shared::cluster.u32 $0, $1, $2;", {builder.getI32Type()}, {address, block}, pure)[0];
+  };
   Value word = value;
   if (isa<FloatType>(type))
     word = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bytes * 8), value);
-  Ptx ptx(builder, loc);
-  Value remote = ptx.assembly("mapa.shared::cluster.u32 $0, $1, $2;", {builder.getI32Type()}, {local, block})[0];
-  ptx.assembly("st.shared::cluster.b" + std::to_string(bytes * 8) + " [$0], $1;", {}, {remote, word});
+  ptx.assembly("st.async.shared::cluster.mbarrier::complete_tx::bytes.b" + std::to_string(bytes * 8) +
+                   " [$0], $1, [$2];",
+               {}, {inBlock(lowering.add(address, lowering.mulConstant(element, bytes))), word, inBlock(barrier)});
 }
 
 Value SharedScratch::load(Value element) { return loadAt(1, lowering.mulConstant(element, bytes))[0]; }

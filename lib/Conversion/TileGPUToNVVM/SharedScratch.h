@@ -14,8 +14,9 @@ public:
   /// `element` is an i32 number of an element.
   void store(mlir::Value value, mlir::Value element);
   mlir::Value load(mlir::Value element);
-  /// The same element of the scratch of another block of the cluster (i32 rank). Types of 16, 32 and 64 bits.
-  void storeInCluster(mlir::Value value, mlir::Value element, mlir::Value block);
+  /// The same element of the scratch of another block of the cluster (i32 rank), whose mbarrier at the same address as
+  /// `barrier` counts its bytes. Types of 32 and 64 bits.
+  void sendInCluster(mlir::Value value, mlir::Value element, mlir::Value block, mlir::Value barrier);
 
   /// Vectors of consecutive elements at an i32 byte offset.
   void storeAt(mlir::ValueRange values, mlir::Value byteOffset);

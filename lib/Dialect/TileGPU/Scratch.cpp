@@ -17,6 +17,23 @@ std::optional<ReductionPlan> tilegpu::planOf(tile::ReduceOp reduce) {
   return planReduction(layout.getLayout(), reduce.getDim());
 }
 
+bool tilegpu::isOverCluster(tile::ReduceOp reduce) {
+  auto kernel = reduce->getParentOfType<KernelOp>();
+  std::optional<ReductionPlan> plan = planOf(reduce);
+  return kernel && kernel.getPlan().get("cluster") && plan && !plan->warps.empty();
+}
+
+int64_t tilegpu::clusterSlotBytes(tile::ReduceOp reduce) {
+  // st.async takes 4 or 8 bytes.
+  constexpr int64_t leastBytes = 4;
+  return std::max(elementBytes(getElementTypeOrSelf(reduce.getInput().getType())), leastBytes);
+}
+
+int64_t tilegpu::clusterBarrierOffset(tile::ReduceOp reduce) {
+  constexpr int64_t barrierAlignment = 8;
+  return llvm::alignTo(planOf(reduce)->scratchElements() * clusterSlotBytes(reduce), barrierAlignment);
+}
+
 int64_t tilegpu::scratchBytes(Operation *op) {
   if (auto convert = dyn_cast<ConvertOp>(op)) {
     LayoutAttr from = layoutOf(convert.getInput().getType()), to = layoutOf(convert.getType());
@@ -32,6 +49,9 @@ int64_t tilegpu::scratchBytes(Operation *op) {
     std::optional<ReductionPlan> plan = planOf(reduce);
     if (!plan || plan->warps.empty())
       return 0;
+    constexpr int64_t barrierBytes = 8;
+    if (isOverCluster(reduce))
+      return clusterBarrierOffset(reduce) + barrierBytes;
     return plan->scratchElements() * elementBytes(type.getElementType());
   }
   return 0;

@@ -28,6 +28,13 @@ constexpr llvm::StringLiteral scratchName = "tilegpu.scratch", scratchStrideName
 /// How a reduction of a tile with a layout runs; none if the layout has no plan.
 std::optional<ReductionPlan> planOf(tile::ReduceOp reduce);
 
+/// Whether the blocks of a cluster reduce together: each warp sends its partial result to the slots of all of them.
+bool isOverCluster(tile::ReduceOp reduce);
+
+/// A reduction over a cluster: bytes of a slot, and where the mbarrier lies that counts what arrives in its scratch.
+int64_t clusterSlotBytes(tile::ReduceOp reduce);
+int64_t clusterBarrierOffset(tile::ReduceOp reduce);
+
 /// Bytes of scratch that a `convert` or `tile.reduce` with layouts takes for one group; 0 for everything else. The
 /// scratch starts at a multiple of 16.
 int64_t scratchBytes(mlir::Operation *op);
