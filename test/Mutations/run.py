@@ -44,7 +44,7 @@ SUBJECTS = (
     ("example-attention", [dict(run, consts={"D": 64, "causal": False}) for run in ATTENTION] +
      [dict(run, consts={"D": 64, "causal": True}) for run in ATTENTION + [HIDDEN] + ROUNDS] +
      [dict(run, consts={"D": 128, "causal": True}) for run in IN_FLIGHT]),
-    ("example-softmax", [{"M": 3, "N": 1000}, {"M": 2, "N": 1001}]),
+    ("example-softmax", [{"M": 3, "N": 1000}, {"M": 2, "N": 1001}, {"M": 2, "N": 1002}]),
     ("example-softmax-stream", [{"M": 2, "N": 9000}, {"M": 2, "N": 9001}]),
     ("149-groups-in-turns",
      [{"kernel": "wide", "M": m, "N": n, "K": k} for m, n, k in ((60, 1160, 328), (130, 1352, 72), (9, 776, 0))]),

@@ -103,17 +103,17 @@ def attentions():
                 yield attention(size, queries, causal, 3)
 
 
-ROW_SHAPES = [(8192, 8192), (32768, 4096), (131072, 512), (65536, 300), (8192, 8191)]
+ROW_SHAPES = [(8192, 8192), (32768, 4096), (131072, 512), (65536, 511), (65536, 300), (8192, 8191), (4096, 16384),
+              (4096, 32768)]
 
 
 def memory():
     for family in ("softmax", "rms_norm", "layer_norm"):
-        wide = [] if family == "layer_norm" else [(4096, 16384), (4096, 32768)]
-        for m, n in ROW_SHAPES + wide:
+        for m, n in ROW_SHAPES + ([(4096, 151936)] if family == "softmax" else []):
             first = (m, n) == ROW_SHAPES[0] and family != "layer_norm"
             yield moved(family, family, (m, n), "bf16", 4 * m * n, 1 if first else 2)
     for family in ("softmax", "rms_norm", "layer_norm"):
-        for m, n in ((8192, 8192), (4096, 32768)) + (((4096, 151936),) if family == "softmax" else ()):
+        for m, n in ((8192, 8192), (4096, 16384), (4096, 32768)) + (((4096, 151936),) if family == "softmax" else ()):
             yield moved(family, f"{family}_stream", (m, n), "bf16", 4 * m * n, 3)
     m = n = 8192
     yield moved("silu_mul", "silu_mul", (m, n), "bf16", 6 * m * n, 2)
