@@ -2,6 +2,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
+#include "tilec/Transforms/CombineKinds.h"
 #include "tilec/Transforms/Passes.h"
 
 namespace tilec {
@@ -17,36 +18,10 @@ namespace {
 // Registers of a thread that the tiles carried by one loop may take.
 constexpr int64_t registerBudget = 48;
 
-// The kind of reduction that a combination of two values continues.
+// The kind of reduction that a combination of two values continues. Products are left as they are.
 std::optional<tile::CombineKind> combineKind(Operation *op) {
-  if (isa<arith::AddFOp, arith::AddIOp>(op))
-    return tile::CombineKind::add;
-  if (isa<arith::MaximumFOp>(op))
-    return tile::CombineKind::maxf;
-  if (isa<arith::MinimumFOp>(op))
-    return tile::CombineKind::minf;
-  if (isa<arith::MaxSIOp>(op))
-    return tile::CombineKind::maxs;
-  if (isa<arith::MinSIOp>(op))
-    return tile::CombineKind::mins;
-  return std::nullopt;
-}
-
-std::optional<arith::AtomicRMWKind> atomicKind(tile::CombineKind kind, bool isFloat) {
-  switch (kind) {
-  case tile::CombineKind::add:
-    return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
-  case tile::CombineKind::maxf:
-    return arith::AtomicRMWKind::maximumf;
-  case tile::CombineKind::minf:
-    return arith::AtomicRMWKind::minimumf;
-  case tile::CombineKind::maxs:
-    return arith::AtomicRMWKind::maxs;
-  case tile::CombineKind::mins:
-    return arith::AtomicRMWKind::mins;
-  default:
-    return std::nullopt;
-  }
+  std::optional<tile::CombineKind> kind = combineKindOf(op);
+  return kind == tile::CombineKind::mul ? std::nullopt : kind;
 }
 
 // `carried = combine(carried, reduce(... reduce(tile)))` in the body of a loop.
@@ -126,7 +101,7 @@ struct CarriedSum {
     OpBuilder inside(combine), before(loop), after(loop->getContext());
     after.setInsertionPointAfter(loop);
 
-    arith::AtomicRMWKind kind = *atomicKind(reductions.front().getKind(), isa<FloatType>(element()));
+    arith::AtomicRMWKind kind = *scalarKindOf(reductions.front().getKind(), isa<FloatType>(element()));
     TypedAttr neutral = arith::getIdentityValueAttr(kind, element(), before, loc);
     auto splat = DenseElementsAttr::get(type(), static_cast<Attribute>(neutral));
     loop.getInitArgsMutable()[index].set(arith::ConstantOp::create(before, loc, type(), splat));

@@ -355,7 +355,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   if (streams.fewWiden())
     readOnce(kernel);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
-  int64_t blocks =
-      blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes, streams.held && !streams.parted ? heldBlocks : 1);
+  int64_t blocks = blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes,
+                                  streams.held && !streams.parted ? heldBlocks : 1);
   return {warps, rows, blocks, fastestRange(kernel)};
 }

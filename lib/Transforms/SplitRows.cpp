@@ -1,16 +1,16 @@
 // split-rows: rows in memory become whole vectors of 16 bytes and the elements around them
 // (docs/decisions/parted-rows.md).
+#include "RowSplitter.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Transforms/AffineIndex.h"
+#include "tilec/Transforms/CombineKinds.h"
 #include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/Passes.h"
 #include "llvm/Support/MathExtras.h"
-
-#include <array>
 
 namespace tilec {
 #define GEN_PASS_DEF_SPLITROWS
@@ -20,228 +20,17 @@ namespace tilec {
 using namespace mlir;
 using namespace tilec;
 
-static constexpr int64_t vectorBytes = 16;
 // Shorter tiles are hardly more than their ends; a warp that has a row of pairs for itself moves these as fast.
 static constexpr int64_t leastExtent = 256, leastExtentOfPairs = 513;
 
 static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
-
-static std::optional<arith::AtomicRMWKind> scalarKind(tile::CombineKind kind, bool isFloat) {
-  switch (kind) {
-  case tile::CombineKind::add:
-    return isFloat ? arith::AtomicRMWKind::addf : arith::AtomicRMWKind::addi;
-  case tile::CombineKind::mul:
-    return isFloat ? arith::AtomicRMWKind::mulf : arith::AtomicRMWKind::muli;
-  case tile::CombineKind::maxf:
-    return arith::AtomicRMWKind::maximumf;
-  case tile::CombineKind::minf:
-    return arith::AtomicRMWKind::minimumf;
-  case tile::CombineKind::maxs:
-    return arith::AtomicRMWKind::maxs;
-  case tile::CombineKind::mins:
-    return arith::AtomicRMWKind::mins;
-  default:
-    return std::nullopt;
-  }
-}
-
-namespace {
-
-// Where a load or store of a tile finds a row: neighbouring positions are neighbours in memory, all present ones
-// inside.
-struct RowAccess {
-  Operation *op = nullptr;
-  tile::ViewOp view;
-  /// Those of other dimensions, and the distance along the row between positions and subscripts.
-  SmallVector<Value> subscripts;
-  LinearSum shift;
-  int64_t bytes = 0;
-
-  bool isSameRow(const RowAccess &other) const {
-    LinearSum distance = shift;
-    distance.add(other.shift, -1);
-    return view == other.view && subscripts == other.subscripts && distance.terms.empty() && distance.constant == 0;
-  }
-};
-
-// The tiles of one half and what they are computed from.
-struct Half {
-  tile::AxisOp axis;
-  IRMapping map;
-  /// Where the elements are in a view of the half: their numbers.
-  Value numbers;
-  int64_t number = 0;
-};
-
-// A row of a tensor: the address of its first position, and whether it is inside the tensor (i1; null: it is). The
-// views of its vectors and of the whole row, which the ends need.
-struct Row {
-  RowAccess access;
-  Value base, exists;
-  /// Bytes.
-  int64_t align = 1;
-  std::array<tile::ViewOp, 2> views = {};
-};
-
-class RowSplitter {
-public:
-  RowSplitter(tile::AxisOp axis, int64_t least)
-      : least(least), axis(axis), block(axis->getBlock()), extent(axis.getType().getExtent()), builder(axis),
-        loc(axis.getLoc()) {}
-
-  bool match();
-  void rewrite();
-
-private:
-  bool isKnown(Operation &op);
-  std::optional<RowAccess> matchRow(Operation *op);
-  bool isInside(Value subscript, const LinearSum &shift, Value size);
-  bool isReady(const RowAccess &access);
-
-  Value index(Value number) { return arith::IndexCastUIOp::create(builder, loc, builder.getIndexType(), number); }
-  Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }
-  Value add(Value a, Value b) { return builder.createOrFold<arith::AddIOp>(loc, a, b); }
-  Value sub(Value a, Value b) { return builder.createOrFold<arith::SubIOp>(loc, a, b); }
-  Value spread(Value scalar, int64_t positions);
-  Value misalignment(const Row &row, Value elements);
-  Row makeRow(const RowAccess &access);
-  Row *findRow(const RowAccess &access);
-  void measure();
-  void makeHalves();
-  void makePositions();
-
-  static RankedTensorType typeFor(Half &half, Type type);
-  Value operandFor(Half &half, Value operand, SmallVectorImpl<Operation *> &made);
-  Operation *copyFor(Half &half, Operation *op, SmallVectorImpl<Operation *> &made);
-  tile::ViewOp viewOf(Half &half, Row &row);
-  Operation *copyOfRow(Half &half, Operation *op, SmallVectorImpl<Operation *> &made);
-  void emitSegment(ArrayRef<Operation *> ops, Operation *last);
-  void combine(tile::ReduceOp reduce, tile::ReduceOp ends, tile::ReduceOp vectors);
-
-  int64_t least;
-  tile::AxisOp axis;
-  Block *block;
-  int64_t extent;
-  OpBuilder builder;
-  Location loc;
-  SmallVector<RowAccess> accesses;
-  /// Which of the accesses is whole vectors.
-  size_t anchor = 0;
-  /// Positions in a granule: whole vectors of the narrowest elements.
-  int64_t granule = 1;
-  SmallVector<Row> rows;
-  /// Positions before the vectors, in the vectors, outside of them, and all (i32).
-  Value before, inside, outside, all;
-  Half vectors, ends;
-};
-
-} // namespace
-
-//===----------------------------------------------------------------------===//
-// Which axes
-//===----------------------------------------------------------------------===//
-
-bool RowSplitter::isKnown(Operation &op) {
-  auto fits = [&](Value value) {
-    auto type = dyn_cast<RankedTensorType>(value.getType());
-    return !type || (type.getRank() == 1 && type.getDimSize(0) == extent);
-  };
-  bool hasTiles = llvm::any_of(op.getOperands(), isTile) || llvm::any_of(op.getResults(), isTile);
-  if (op.getNumRegions() > 0 || !llvm::all_of(op.getOperands(), fits) || !llvm::all_of(op.getResults(), fits))
-    return false;
-  if (!hasTiles)
-    return !isa<tile::AxisOp>(op) || &op == axis;
-  auto fromOutside = [&](Value value) {
-    SplatElementsAttr splat;
-    return isTile(value) && value.getParentBlock() != block && !matchPattern(value, m_Constant(&splat));
-  };
-  if (llvm::any_of(op.getOperands(), fromOutside))
-    return false;
-  // Tiles of nothing but the axis; constants may stand anywhere.
-  if (op.isBeforeInBlock(axis) && !isa<arith::ConstantOp>(op))
-    return false;
-  if (auto reduce = dyn_cast<tile::ReduceOp>(op))
-    return scalarKind(reduce.getKind(), isa<FloatType>(reduce.getType())).has_value();
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
-  if (isa<tile::LoadOp, tile::StoreOp, tile::PosOp, tile::BroadcastOp>(op))
-    return true;
-  return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1;
-}
-
-std::optional<RowAccess> RowSplitter::matchRow(Operation *op) {
-  auto match = [&](auto access) -> std::optional<RowAccess> {
-    auto view = access.getView().template getDefiningOp<tile::ViewOp>();
-    if (!view || access.getSubscripts().empty())
-      return std::nullopt;
-    Type element = view.getType().getElementType();
-    int64_t bits = element.isTF32() ? 32 : element.getIntOrFloatBitWidth();
-    if (element.isInteger(1))
-      bits = 8;
-    Value last = access.getSubscripts().back();
-    std::optional<AffineIndex> index = isTile(last) ? affineIndex(last) : std::nullopt;
-    bool isRow = index && index->axes.front() == axis && index->coefficients.front() == 1 &&
-                 matchPattern(view.getStrides().back(), m_One()) && bits >= 8 && bits <= 64 &&
-                 llvm::none_of(access.getSubscripts().drop_back(), isTile);
-    if (!isRow)
-      return std::nullopt;
-    LinearSum shift = index->base;
-    shift.add(linearSum(axis.getStart()), -1);
-    if (!isInside(last, shift, view.getSizes().back()))
-      return std::nullopt;
-    return RowAccess{op, view, llvm::to_vector(access.getSubscripts().drop_back()), shift, bits / 8};
-  };
-  if (auto load = dyn_cast<tile::LoadOp>(op))
-    return load.getOtherwise() ? std::nullopt : match(load);
-  if (auto store = dyn_cast<tile::StoreOp>(op))
-    return match(store);
-  return std::nullopt;
-}
-
-// Whether the subscript, `shift` beside the positions, is inside where these are present.
-bool RowSplitter::isInside(Value subscript, const LinearSum &shift, Value size) {
-  if (isInbounds(subscript, size, /*all=*/false))
-    return true;
-  LinearSum left = linearSum(size);
-  left.add(shift, -1);
-  left.add(linearSum(axis.getEnd()), -1);
-  auto isPositive = [](const auto &term) { return term.second >= 0 && isNonNegative(term.first); };
-  return left.terms.empty() && left.constant >= 0 && shift.constant >= 0 && llvm::all_of(shift.terms, isPositive) &&
-         isNonNegative(axis.getStart());
-}
-
-// Whether the row is known where the axis begins.
-bool RowSplitter::isReady(const RowAccess &access) {
-  auto isKnown = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return !op || op->getBlock() != block || op->isBeforeInBlock(axis);
-  };
-  return llvm::all_of(access.subscripts, isKnown) &&
-         llvm::all_of(access.shift.terms, [&](const auto &term) { return isKnown(term.first); });
-}
-
-bool RowSplitter::match() {
-  if (extent < least || !llvm::all_of(*block, [&](Operation &op) { return isKnown(op); }))
-    return false;
-  std::optional<size_t> found;
-  for (Operation &op : *block)
-    if (std::optional<RowAccess> access = matchRow(&op)) {
-      accesses.push_back(*access);
-      bool isBetter = !found || (isa<tile::StoreOp>(op) && !isa<tile::StoreOp>(accesses[*found].op));
-      if (isReady(*access) && isBetter)
-        found = accesses.size() - 1;
-      granule = std::max(granule, vectorBytes / access->bytes);
-    }
-  anchor = found.value_or(0);
-  return found.has_value();
-}
 
 //===----------------------------------------------------------------------===//
 // Where rows are parted
 //===----------------------------------------------------------------------===//
 
 Value RowSplitter::misalignment(const Row &row, Value elements) {
-  return tile::MisalignmentOp::create(builder, loc, row.base, elements, row.access.bytes, vectorBytes);
+  return tile::MisalignmentOp::create(builder, loc, row.base, elements, row.access.bytes, rowVectorBytes);
 }
 
 Row RowSplitter::makeRow(const RowAccess &access) {
@@ -273,7 +62,7 @@ Row *RowSplitter::findRow(const RowAccess &access) {
 void RowSplitter::measure() {
   auto number = [&](int64_t value) { return arith::ConstantIntOp::create(builder, loc, value, 32); };
   auto narrow = [&](Value index) { return arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index); };
-  Value zero = number(0), vector = number(granule), perVector = number(vectorBytes / accesses[anchor].bytes);
+  Value zero = number(0), vector = number(granule), perVector = number(rowVectorBytes / accesses[anchor].bytes);
   rows.push_back(makeRow(accesses[anchor]));
   Value distance = narrow(misalignment(rows.front(), constant(0)));
   Value first = arith::RemUIOp::create(builder, loc, sub(perVector, distance), perVector);
@@ -404,9 +193,9 @@ tile::ViewOp RowSplitter::viewOf(Half &half, Row &row) {
   const Row &first = rows.front();
   int64_t align = row.align;
   if (isVectors)
-    align = isAnchor ? vectorBytes : std::min(align, first.align / first.access.bytes * row.access.bytes);
+    align = isAnchor ? rowVectorBytes : std::min(align, first.align / first.access.bytes * row.access.bytes);
   view = tile::ViewOp::create(builder, loc, type, whole.getName(), whole.getAccess(), base, size, constant(1),
-                              builder.getI64IntegerAttr(std::min(align, vectorBytes)));
+                              builder.getI64IntegerAttr(std::min(align, rowVectorBytes)));
   // Others may write what is around elements of a tensor that is written.
   if (isVectors && !isAnchor && whole.getAccess() == tile::Access::in)
     view->setAttr(tile::windowedName, builder.getBoolAttr(row.access.subscripts == accesses[anchor].subscripts));
@@ -439,7 +228,7 @@ Operation *RowSplitter::copyOfRow(Half &half, Operation *op, SmallVectorImpl<Ope
 }
 
 void RowSplitter::combine(tile::ReduceOp reduce, tile::ReduceOp atEnds, tile::ReduceOp ofVectors) {
-  std::optional<arith::AtomicRMWKind> kind = scalarKind(reduce.getKind(), isa<FloatType>(reduce.getType()));
+  std::optional<arith::AtomicRMWKind> kind = scalarKindOf(reduce.getKind(), isa<FloatType>(reduce.getType()));
   Value both = arith::getReductionOp(*kind, builder, loc, atEnds.getResult(), ofVectors.getResult());
   reduce.replaceAllUsesWith(both);
 }

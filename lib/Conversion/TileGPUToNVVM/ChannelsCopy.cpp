@@ -57,17 +57,8 @@ void ThreadFill::chooseGrid() {
   firstColumn = lowering.mulConstant(builder.createOrFold<arith::RemUIOp>(loc, thread, constant(lanes)), elements);
 }
 
-// An index as i32 between 0 and `limit`.
-Value ThreadFill::clamped(Value index, int64_t limit) {
-  index = builder.createOrFold<arith::MaxSIOp>(loc, index, lowering.constantIndex(0));
-  return lowering.toI32(builder.createOrFold<arith::MinSIOp>(loc, index, lowering.constantIndex(limit)));
-}
-
-ThreadFill::Interval ThreadFill::insideOf(unsigned dim, int64_t extent) {
-  Value start = lowering.scalar(op.getStarts()[dim]);
-  Value before = builder.createOrFold<arith::SubIOp>(loc, lowering.constantIndex(0), start);
-  Value left = builder.createOrFold<arith::SubIOp>(loc, view.sizes[dim], start);
-  return {clamped(before, extent), clamped(left, extent)};
+Interval ThreadFill::insideOf(unsigned dim, int64_t extent) {
+  return placesInside(lowering, lowering.scalar(op.getStarts()[dim]), view.sizes[dim], extent);
 }
 
 // Outside in a dimension that the tile does not have: nothing is inside.
@@ -90,16 +81,9 @@ void ThreadFill::prepareBounds() {
     Value column = lowering.addConstant(firstColumn, block * lanes * elements);
     counts.push_back(countInside(column));
     if (shifted)
-      whole.push_back(arith::AndIOp::create(builder, loc, isInside(column, columns),
-                                            isInside(lowering.addConstant(column, elements - 1), columns)));
+      whole.push_back(arith::AndIOp::create(builder, loc, isInside(lowering, column, columns),
+                                            isInside(lowering, lowering.addConstant(column, elements - 1), columns)));
   }
-}
-
-// first <= coordinate < limit in one comparison, for limit >= first.
-Value ThreadFill::isInside(Value coordinate, const Interval &interval) {
-  Value distance = builder.createOrFold<arith::SubIOp>(loc, coordinate, interval.first);
-  Value length = builder.createOrFold<arith::SubIOp>(loc, interval.limit, interval.first);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, length);
 }
 
 // i32: how many elements of the vector at this column lie inside. A vector begins inside or has none inside: it is
@@ -107,7 +91,7 @@ Value ThreadFill::isInside(Value coordinate, const Interval &interval) {
 Value ThreadFill::countInside(Value column) {
   Value left = builder.createOrFold<arith::SubIOp>(loc, columns.limit, column);
   left = arith::MinSIOp::create(builder, loc, left, constant(elements));
-  return arith::SelectOp::create(builder, loc, isInside(column, columns), left, constant(0));
+  return arith::SelectOp::create(builder, loc, isInside(lowering, column, columns), left, constant(0));
 }
 
 // The coordinate in the tile's leading dimension `number` of a row of the flattened tile.
@@ -124,7 +108,7 @@ Value ThreadFill::localCoordinate(unsigned number, Value row) {
 Value ThreadFill::rowInside(Value row) {
   Value inside;
   for (auto [number, interval] : llvm::enumerate(rowIntervals)) {
-    Value condition = isInside(localCoordinate(number, row), interval);
+    Value condition = isInside(lowering, localCoordinate(number, row), interval);
     inside = inside ? arith::AndIOp::create(builder, loc, inside, condition).getResult() : condition;
   }
   return inside;

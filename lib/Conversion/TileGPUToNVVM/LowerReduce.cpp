@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/AffineIndex.h"
+#include "tilec/Transforms/CombineKinds.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -264,24 +265,8 @@ int64_t ReductionEmitter::elementOfRegister(uint32_t reg) {
   return sum;
 }
 
-static std::optional<tile::CombineKind> kindOf(Operation *combination) {
-  if (isa<arith::AddFOp, arith::AddIOp>(combination))
-    return tile::CombineKind::add;
-  if (isa<arith::MulFOp, arith::MulIOp>(combination))
-    return tile::CombineKind::mul;
-  if (isa<arith::MaximumFOp>(combination))
-    return tile::CombineKind::maxf;
-  if (isa<arith::MinimumFOp>(combination))
-    return tile::CombineKind::minf;
-  if (isa<arith::MaxSIOp>(combination))
-    return tile::CombineKind::maxs;
-  if (isa<arith::MinSIOp>(combination))
-    return tile::CombineKind::mins;
-  return std::nullopt;
-}
-
 std::optional<JoinedReductions> tilec::matchJoinedReductions(Operation *combination) {
-  std::optional<tile::CombineKind> kind = kindOf(combination);
+  std::optional<tile::CombineKind> kind = combineKindOf(combination);
   if (!kind || Lowering::isTile(combination->getResult(0)))
     return std::nullopt;
   JoinedReductions joined;

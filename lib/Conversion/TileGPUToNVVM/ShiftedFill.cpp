@@ -61,7 +61,7 @@ void ThreadFill::copyElements(Value column, Value inside, Value source, Value ad
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value number = loop.getInductionVar();
-  Value present = isInside(lowering.add(column, number), columns);
+  Value present = isInside(lowering, lowering.add(column, number), columns);
   if (inside)
     present = arith::AndIOp::create(builder, loc, present, inside);
   Value count = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), present);

@@ -3,6 +3,7 @@
 #define TILEC_LIB_CONVERSION_TILEGPUTONVVM_THREADFILL_H
 
 #include "Channels.h"
+#include "Intervals.h"
 #include "MmaShared.h"
 #include "ShiftedLoad.h"
 
@@ -22,17 +23,10 @@ public:
   mlir::LogicalResult run();
 
 private:
-  // Coordinates of a dimension that lie inside the view, relative to the box: first <= c < limit, i32.
-  struct Interval {
-    mlir::Value first, limit;
-  };
-
   mlir::LogicalResult chooseWidth();
   void chooseGrid();
   void prepareBounds();
   Interval insideOf(unsigned dim, int64_t extent);
-  mlir::Value clamped(mlir::Value index, int64_t limit);
-  mlir::Value isInside(mlir::Value coordinate, const Interval &interval);
   mlir::Value countInside(mlir::Value column);
   void moveRows(mlir::Value round, mlir::Value pointer, int64_t rounds);
   void emitStores();

@@ -2,6 +2,7 @@
 //
 // A row of the unit covers vectors of 16 bytes in global memory that are whole, and a part of one at each end, together
 // one vector: the thread of the first vector stores both parts, element by element.
+#include "Intervals.h"
 #include "MmaShared.h"
 #include "ShiftedLoad.h"
 #include "StagedStores.h"
@@ -36,10 +37,8 @@ private:
   void storeRow(Value number);
   void storeVector(const Row &row, Value first);
   void storeElements(const Row &row, Value first);
-  Value clamped(Value index, int64_t limit);
   Value shared(Value row, Value byte);
   Value constant(int64_t value) { return lowering.constant32(value); }
-  Value isInside(Value value, Value first, Value limit);
   Value both(Value a, Value b) { return arith::AndIOp::create(builder, loc, a, b); }
   Value pointerTo(const Row &row, Value byte);
 
@@ -51,8 +50,10 @@ private:
   tilegpu::SmemType buffer;
   SharedPart part;
   int64_t elementBytes, rowBytes;
-  /// The thread's vector of a row, i32 bytes of the first, and the rows and bytes of the unit inside the view: i32.
-  Value column, firstRow, rowLimit, firstByte, byteLimit;
+  /// The thread's vector of a row, in bytes: i32.
+  Value column;
+  /// The rows and the bytes of a row of the unit that are inside the view.
+  Interval rows, bytesOfRow;
   /// i64: the unit's first byte in the tensor, the bytes from row to row.
   Value base, pitch;
   /// i1, null for true: the dimensions that the unit does not have are inside.
@@ -60,19 +61,6 @@ private:
 };
 
 } // namespace
-
-// An index as i32 between 0 and `limit`.
-Value ThreadFlush::clamped(Value index, int64_t limit) {
-  index = builder.createOrFold<arith::MaxSIOp>(loc, index, lowering.constantIndex(0));
-  return lowering.toI32(builder.createOrFold<arith::MinSIOp>(loc, index, lowering.constantIndex(limit)));
-}
-
-// first <= value < limit in one comparison, for limit >= first.
-Value ThreadFlush::isInside(Value value, Value first, Value limit) {
-  Value distance = builder.createOrFold<arith::SubIOp>(loc, value, first);
-  Value length = builder.createOrFold<arith::SubIOp>(loc, limit, first);
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, length);
-}
 
 Value ThreadFlush::shared(Value row, Value byte) {
   Value element = builder.createOrFold<arith::DivUIOp>(loc, byte, constant(elementBytes));
@@ -100,15 +88,12 @@ void ThreadFlush::prepare() {
       exists = exists ? both(exists, inside) : inside;
       continue;
     }
-    Value before = builder.createOrFold<arith::SubIOp>(loc, lowering.constantIndex(0), first);
-    Value left = builder.createOrFold<arith::SubIOp>(loc, size, first);
     bool isRow = static_cast<int64_t>(d) == op.getKept()[0];
     int64_t extent = isRow ? part.tile.rows : part.tile.columns;
-    (isRow ? firstRow : firstByte) = clamped(before, extent);
-    (isRow ? rowLimit : byteLimit) = clamped(left, extent);
+    (isRow ? rows : bytesOfRow) = placesInside(lowering, first, size, extent);
   }
-  firstByte = lowering.mulConstant(firstByte, elementBytes);
-  byteLimit = lowering.mulConstant(byteLimit, elementBytes);
+  bytesOfRow = {lowering.mulConstant(bytesOfRow.first, elementBytes),
+                lowering.mulConstant(bytesOfRow.limit, elementBytes)};
   pitch = inBytes(view.strides[op.getKept()[0]]);
   base =
       arith::AddIOp::create(builder, loc, LLVM::PtrToIntOp::create(builder, loc, i64, view.pointer), inBytes(offset));
@@ -123,7 +108,7 @@ void ThreadFlush::run() {
   auto loop = scf::ForOp::create(builder, loc, row, constant(part.tile.rows), constant(rowsAtOnce));
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value number = loop.getInductionVar(), inside = isInside(number, firstRow, rowLimit);
+  Value number = loop.getInductionVar(), inside = isInside(lowering, number, rows);
   lowering.emitIf(exists ? both(inside, exists) : inside, [&] { storeRow(number); });
 }
 
@@ -134,8 +119,8 @@ void ThreadFlush::storeRow(Value number) {
       builder, loc, arith::TruncIOp::create(builder, loc, builder.getI32Type(), address), constant(bytes - 1));
   Row row{number, address, shift};
   Value first = arith::SubIOp::create(builder, loc, column, shift), end = lowering.addConstant(first, bytes);
-  Value whole = both(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, firstByte),
-                     arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, end, byteLimit));
+  Value whole = both(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, first, bytesOfRow.first),
+                     arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, end, bytesOfRow.limit));
   auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
@@ -166,7 +151,7 @@ void ThreadFlush::storeElements(const Row &row, Value first) {
   Value byte = arith::AddIOp::create(builder, loc, first, loop.getInductionVar());
   Value isBefore = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, byte, constant(0));
   byte = arith::SelectOp::create(builder, loc, isBefore, lowering.addConstant(byte, rowBytes), byte);
-  lowering.emitIf(isInside(byte, firstByte, byteLimit), [&] {
+  lowering.emitIf(isInside(lowering, byte, bytesOfRow), [&] {
     Value element = loadShared(builder, loc, shared(row.number, byte), buffer.getElementType(), 1).front();
     LLVM::StoreOp::create(builder, loc, element, pointerTo(row, byte), /*alignment=*/elementBytes);
   });

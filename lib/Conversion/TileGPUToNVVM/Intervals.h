@@ -1,0 +1,25 @@
+// Which places of a box of elements lie inside a tensor.
+#ifndef TILEC_LIB_CONVERSION_TILEGPUTONVVM_INTERVALS_H
+#define TILEC_LIB_CONVERSION_TILEGPUTONVVM_INTERVALS_H
+
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+namespace tilec {
+
+/// Places from `first` on, below `limit`; i32, limit >= first.
+struct Interval {
+  mlir::Value first, limit;
+};
+
+/// The places of a box of `extent` elements that are inside a dimension of `size` elements (`index`), in which the box
+/// begins at `start` (`index`; may be negative or beyond the size).
+Interval placesInside(Lowering &lowering, mlir::Value start, mlir::Value size, int64_t extent);
+
+/// i1, by one comparison.
+mlir::Value isInside(Lowering &lowering, mlir::Value place, const Interval &interval);
+
+} // namespace tilec
+
+#endif // TILEC_LIB_CONVERSION_TILEGPUTONVVM_INTERVALS_H
