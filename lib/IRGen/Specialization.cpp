@@ -1,6 +1,7 @@
 // The fast, inputs and general variants of a kernel.
 #include "Specialization.h"
 
+#include "tilec/Dialect/Tile/HeldRows.h"
 #include "llvm/ADT/SetVector.h"
 
 #include <numeric>
@@ -192,7 +193,6 @@ static std::pair<const Variable *, int64_t> streamedRow(const sema::Block &block
 
 // Rows of as many tiles, and in all as many bytes, as `hold-rows` takes.
 static RowLengths streamedLengths(const Kernel &kernel) {
-  constexpr int64_t maxTiles = 8, maxBytes = 64 * 1024;
   auto [dimension, tile] = streamedRow(*kernel.body);
   int64_t bytes = 0;
   for (const Parameter &parameter : kernel.parameters)
@@ -203,7 +203,7 @@ static RowLengths streamedLengths(const Kernel &kernel) {
   if (!dimension || bytes == 0)
     return {};
   RowLengths result{dimension, /*streamed=*/true, {}};
-  for (int64_t tiles = 1; tiles <= maxTiles && tiles * tile * bytes <= maxBytes; tiles *= 2)
+  for (int64_t tiles = 1; tiles <= tile::maxHeldTiles && tiles * tile * bytes <= tile::maxHeldBytes; tiles *= 2)
     if (tiles * tile < dimension->max.value_or(INT64_MAX))
       result.bounds.push_back(tiles * tile);
   return result;

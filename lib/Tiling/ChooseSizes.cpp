@@ -3,6 +3,7 @@
 
 #include "HostCost.h"
 #include "KernelFacts.h"
+#include "tilec/Machine/ConsumerRegisters.h"
 #include "tilec/Machine/Rates.h"
 
 using namespace tilec;
@@ -127,12 +128,10 @@ std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisS
 /// group's thread hold a tile and what the epilogue needs beside it.
 bool SizeChooser::takesTurns(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen,
                              int64_t elements) const {
-  constexpr int64_t mostRegisters = 240, besideTiles = 28, forFunctions = 24, forLoads = 8;
-  int64_t registers = besideTiles + elements / 128;
-  registers += (facts.epilogue.instructions > 0 ? forFunctions : 0) + facts.epilogue.loads * forLoads;
+  int64_t registers = registersOfWholeTile(elements, facts.epilogue.instructions > 0, facts.epilogue.loads);
   for (const auto &[axis, bytes] : facts.epilogue.vectors)
-    registers += chosen.extentOf(*axis) / 4 * bytes / 4;
-  return tile.inTurns > 0 && !facts.products.front().promoted && registers <= mostRegisters;
+    registers += registersOfVector(chosen.extentOf(*axis), bytes);
+  return tile.inTurns > 0 && !facts.products.front().promoted && registers <= mostConsumerRegisters;
 }
 
 /// Picoseconds that an epilogue takes: of every tile, or of the last ones where it runs under the products of others.

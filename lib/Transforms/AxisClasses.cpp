@@ -7,6 +7,8 @@
 using namespace mlir;
 using namespace tilec;
 
+bool tilec::isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
+
 int64_t tilec::rankOf(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type ? type.getRank() : 0;

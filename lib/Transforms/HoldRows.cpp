@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "tilec/Dialect/Tile/HeldRows.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Transforms/Passes.h"
 
@@ -20,18 +21,21 @@ using namespace tilec;
 
 namespace {
 
-// Tiles of a row, and bytes of what is held of it: 32 registers in each of 512 threads.
-constexpr int64_t maxTurns = 8, maxBytes = 64 * 1024;
-
 bool isConstant(Value value, int64_t constant) {
   APInt found;
   return matchPattern(value, m_ConstantInt(&found)) && found.getSExtValue() == constant;
 }
 
+// A load of the body of a loop, and the operations of the body that its operands come from, with itself.
+struct MovingLoad {
+  tile::LoadOp op;
+  SetVector<Operation *> sources;
+};
+
 // A loop of a stage over tiles, and the loads that move out of it.
 struct TileLoop {
   scf::ForOp loop;
-  SmallVector<tile::LoadOp, 2> loads;
+  SmallVector<MovingLoad, 2> loads;
   /// What the loads need of the body, in order, the loads among them.
   SetVector<Operation *> needed;
   /// For each turn, what is outside of the loop.
@@ -73,7 +77,7 @@ void findLoads(TileLoop &found, Operation *first) {
                         return llvm::is_contained(op->getOperands(), found.loop.getInductionVar());
                       });
     if (usesNumber)
-      found.loads.push_back(load);
+      found.loads.push_back({load, std::move(*sources)});
   }
 }
 
@@ -111,7 +115,8 @@ bool Row::match(DataFlowSolver &solver) {
   if (loops.size() < 2)
     return false;
   auto *lattice = solver.lookupState<dataflow::IntegerValueRangeLattice>(upper);
-  if (!lattice || lattice->getValue().isUninitialized() || lattice->getValue().getValue().smax().sgt(maxTurns))
+  if (!lattice || lattice->getValue().isUninitialized() ||
+      lattice->getValue().getValue().smax().sgt(tile::maxHeldTiles))
     return false;
   most = lattice->getValue().getValue().smax().getSExtValue();
   exact = isConstant(upper, most);
@@ -121,26 +126,26 @@ bool Row::match(DataFlowSolver &solver) {
 // Keeps the loads of what several loops read. False if there are none, or they are too much to hold.
 bool Row::readsAgain() {
   auto readIn = [](const TileLoop &tiles, Value view) {
-    return llvm::any_of(tiles.loads, [&](tile::LoadOp load) { return load.getView() == view; });
+    return llvm::any_of(tiles.loads, [&](const MovingLoad &load) { return tile::LoadOp(load.op).getView() == view; });
   };
   int64_t bytes = 0;
   llvm::SmallDenseSet<Value> views;
   for (TileLoop &tiles : loops) {
-    llvm::erase_if(tiles.loads, [&](tile::LoadOp load) {
-      return llvm::count_if(loops, [&](const TileLoop &other) { return readIn(other, load.getView()); }) < 2;
+    llvm::erase_if(tiles.loads, [&](MovingLoad &load) {
+      return llvm::count_if(loops, [&](const TileLoop &other) { return readIn(other, load.op.getView()); }) < 2;
     });
-    for (tile::LoadOp load : tiles.loads)
-      if (auto type = cast<RankedTensorType>(load.getType()); views.insert(load.getView()).second)
+    for (MovingLoad &load : tiles.loads)
+      if (auto type = cast<RankedTensorType>(load.op.getType()); views.insert(load.op.getView()).second)
         bytes += most * type.getNumElements() * tilegpu::elementBytes(type.getElementType());
   }
-  return !views.empty() && bytes <= maxBytes;
+  return !views.empty() && bytes <= tile::maxHeldBytes;
 }
 
 // Turns that do not run read nothing: their positions are beyond the tensor's end, which the access must check.
 void Row::emitLoads(OpBuilder &builder) {
   for (TileLoop &tiles : loops) {
-    for (tile::LoadOp load : tiles.loads)
-      tiles.needed.insert_range(*sourcesOf(load, tiles.loop, loops.front().loop));
+    for (const MovingLoad &load : tiles.loads)
+      tiles.needed.insert_range(load.sources);
     SmallVector<Operation *> inOrder(tiles.needed.begin(), tiles.needed.end());
     llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     for (int64_t turn = 0; turn < most; ++turn) {

@@ -33,8 +33,6 @@ unsigned tilec::registerBits(Type type) {
   return element.isTF32() ? 32 : element.getIntOrFloatBitWidth();
 }
 
-bool tilec::isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
-
 bool tilec::isElementwise(Operation *op) {
   return OpTrait::hasElementwiseMappableTraits(op) && llvm::any_of(op->getResults(), isTile);
 }

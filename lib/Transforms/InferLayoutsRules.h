@@ -4,6 +4,7 @@
 
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
 #include "tilec/Layout/Layout.h"
+#include "tilec/Transforms/AxisClasses.h"
 
 namespace tilec {
 
@@ -16,8 +17,6 @@ mlir::RankedTensorType withLayout(mlir::Type type, tilegpu::LayoutAttr layout);
 
 /// Bits that an element takes in a register: 64 for `index`, 32 for tf32.
 unsigned registerBits(mlir::Type type);
-
-bool isTile(mlir::Value value);
 
 /// Whether all tiles of the operation have the same layout.
 bool isElementwise(mlir::Operation *op);

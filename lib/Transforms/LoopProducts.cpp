@@ -16,6 +16,10 @@ SmallVector<tilegpu::MmaOp> tilec::productsOf(Block &block) {
   return products;
 }
 
+bool tilec::isInnermost(scf::ForOp loop) {
+  return !loop.getBody()->walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
 bool tilec::isProductLoop(scf::ForOp loop) {
   bool innermost = true;
   loop.getBody()->walk([&](LoopLikeOpInterface) { innermost = false; });

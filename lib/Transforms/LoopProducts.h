@@ -12,6 +12,9 @@ namespace tilec {
 /// The wgmma products that stand directly in a block, in order.
 llvm::SmallVector<tilegpu::MmaOp> productsOf(mlir::Block &block);
 
+/// Whether no counted loop stands in the loop.
+bool isInnermost(mlir::scf::ForOp loop);
+
 /// An innermost loop with such products.
 bool isProductLoop(mlir::scf::ForOp loop);
 

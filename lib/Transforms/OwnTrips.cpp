@@ -1,6 +1,7 @@
 // Bounds of a group's own: causal attention needs fewer tiles of keys for the first rows of a tile of queries.
 #include "OwnTrips.h"
 
+#include "LoopProducts.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
@@ -14,13 +15,11 @@ namespace {
 
 class OwnTripsFinder {
 public:
-  explicit OwnTripsFinder(scf::ForOp loop) : loop(loop), block(blockOf(loop.getUpperBound())) {}
+  explicit OwnTripsFinder(scf::ForOp loop) : loop(loop), block(loop.getUpperBound().getParentBlock()) {}
 
   std::optional<OwnTrips> run();
 
 private:
-  static Block *blockOf(Value value) { return value.getParentBlock(); }
-
   bool findTop();
   bool isOnlyBound();
   bool receivesAtTop();
@@ -28,6 +27,7 @@ private:
   bool collectSlice(Value value, Value end);
   bool coversWholeTiles(tile::AxisOp part);
   bool comparesWith(tile::AxisOp rows);
+  Value firstNumber(OpBuilder &builder, Operation *user);
 
   scf::ForOp loop;
   Block *block;
@@ -96,10 +96,9 @@ bool OwnTripsFinder::collectSlice(Value value, Value end) {
     return true;
   bool depends = false;
   for (Value operand : op->getOperands()) {
-    size_t before = slice.size();
     if (!collectSlice(operand, end))
       return false;
-    depends |= operand == end || slice.size() > before || slice.contains(operand.getDefiningOp());
+    depends |= operand == end || slice.contains(operand.getDefiningOp());
   }
   if (!depends)
     return true;
@@ -139,6 +138,15 @@ bool OwnTripsFinder::comparesWith(tile::AxisOp rows) {
       .wasInterrupted();
 }
 
+// The loop's lower bound in front of the user; null if it is computed later.
+Value OwnTripsFinder::firstNumber(OpBuilder &builder, Operation *user) {
+  Value number = loop.getLowerBound();
+  if (APInt constant; matchPattern(number, m_ConstantInt(&constant)))
+    return arith::ConstantIndexOp::create(builder, loop.getLoc(), constant.getSExtValue());
+  Operation *op = number.getDefiningOp();
+  return op && op->getBlock() == block && op->isBeforeInBlock(user) ? number : Value();
+}
+
 std::optional<OwnTrips> OwnTripsFinder::run() {
   Value whole = loop.getUpperBound();
   if (!whole.getDefiningOp() || !findTop() || !isOnlyBound() || !receivesAtTop())
@@ -154,6 +162,9 @@ std::optional<OwnTrips> OwnTripsFinder::run() {
     return std::nullopt;
   OpBuilder builder(first);
   Location loc = loop.getLoc();
+  Value least = firstNumber(builder, first);
+  if (!least)
+    return std::nullopt;
   IRMapping map;
   map.map(rows.getEnd().getDefiningOp<arith::MinSIOp>().getRhs(), rows.getEnd());
   SmallVector<Operation *> order = slice.takeVector();
@@ -161,13 +172,6 @@ std::optional<OwnTrips> OwnTripsFinder::run() {
   for (Operation *op : order)
     builder.clone(*op, map);
   // No iteration of which a part stands before the loop is left out, and no bound goes beyond the whole.
-  Value least = loop.getLowerBound();
-  if (least.getParentBlock() != block && !matchPattern(least, m_Constant()))
-    return std::nullopt;
-  if (APInt constant; matchPattern(least, m_ConstantInt(&constant)))
-    least = arith::ConstantIndexOp::create(builder, loc, constant.getSExtValue());
-  else if (!least.getDefiningOp() || !least.getDefiningOp()->isBeforeInBlock(first))
-    return std::nullopt;
   Value own = arith::MinSIOp::create(builder, loc, map.lookup(whole), whole);
   own = arith::MaxSIOp::create(builder, loc, own, arith::MinSIOp::create(builder, loc, least, whole));
   return OwnTrips{loop, whole, own, top};
@@ -177,9 +181,7 @@ SmallVector<OwnTrips> tilec::findOwnTrips(tilegpu::KernelOp kernel) {
   SmallVector<OwnTrips> found;
   SmallVector<scf::ForOp> loops;
   kernel.walk([&](scf::ForOp loop) {
-    bool innermost = true;
-    loop.getBody()->walk([&](scf::ForOp) { innermost = false; });
-    if (innermost)
+    if (isInnermost(loop))
       loops.push_back(loop);
   });
   for (scf::ForOp loop : loops)

@@ -1,4 +1,5 @@
 // peel: interior iterations of loops over tiles, in which masks are true and axes full, get a loop of their own.
+#include "LoopProducts.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -211,9 +212,7 @@ struct PeelPass : tilec::impl::PeelBase<PeelPass> {
     SmallVector<scf::ForOp> loops;
     // Innermost loops, and only those of tiles: the producer's loops have nothing to fold.
     getOperation().walk([&](scf::ForOp loop) {
-      bool innermost = !loop->hasAttr(persistentLoop);
-      loop.getBody()->walk([&](scf::ForOp) { innermost = false; });
-      if (innermost)
+      if (!loop->hasAttr(persistentLoop) && isInnermost(loop))
         loops.push_back(loop);
     });
     for (scf::ForOp loop : loops)

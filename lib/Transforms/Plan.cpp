@@ -26,12 +26,8 @@ namespace {
 // What streams past few rows is read once, or by tiles that run at the same time: in the second-level cache it need not
 // stay, nor drive out dirty lines, whose write-back costs bandwidth.
 void streamPastFewRows(tile::DotOp dot, Value operand) {
-  auto load = operand.getDefiningOp<tile::LoadOp>();
-  if (!load || load.getAnnotations().get("evict"))
-    return;
-  NamedAttrList annotations(load.getAnnotations());
-  annotations.set("evict", StringAttr::get(dot.getContext(), "first"));
-  load.setAnnotationsAttr(annotations.getDictionary(dot.getContext()));
+  if (auto load = operand.getDefiningOp<tile::LoadOp>())
+    evictFirst(load);
 }
 
 // A product with fewer rows than wgmma has, or others, is computed transposed where its columns are such rows.

@@ -13,9 +13,6 @@ using namespace tilec;
 // What stores of accumulators by their threads take: addresses and masks of rows, which the loop carries along.
 static constexpr int64_t registersOfStores = 56;
 
-// Values of some elements on their way through the functions of an epilogue.
-static constexpr int64_t registersOfEpilogue = 24;
-
 // Registers of a producer's thread that runs on from tile to tile without spilling, of one that has a single tile, and
 // from which on a producer runs on although it may spill: in the consumers of such blocks the next tile still gains.
 static constexpr int64_t runningProducer = 56, singleProducer = 24, leastRunningProducer = 32;
@@ -176,20 +173,22 @@ static int64_t registersBeside(int64_t groups, int64_t producer) {
 // Beside a whole tile of accumulators all counts: vectors are held packed, parts of loaded tiles come with the units of
 // the epilogue, and threads that store rows of any alignment have shifts and ends.
 bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
-  constexpr int64_t registersOfLoads = 8, registersOfShifts = 32;
-  int64_t peak = registersBesideTiles + dots.front().m / 64 * dots.front().n / 2;
-  if (hasEpilogue(kernel, dots))
-    peak += registersOfEpilogue;
+  constexpr int64_t registersOfShifts = 32;
+  int64_t tiles = 0, more = 0;
   kernel.walk([&](Operation *op) {
     if (op->hasAttr(stagedByThreads))
-      peak += registersOfShifts;
+      more += registersOfShifts;
     auto load = dyn_cast<tile::LoadOp>(op);
     auto type = load ? dyn_cast<RankedTensorType>(load.getType()) : nullptr;
     if (!type || isOperandOfDot(load))
       return;
-    peak += type.getRank() > 1 ? registersOfLoads
-                               : type.getNumElements() / 4 * tilegpu::elementBytes(type.getElementType()) / 4;
+    if (type.getRank() > 1)
+      ++tiles;
+    else
+      more += registersOfVector(type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
   });
+  int64_t elements = dots.front().m * dots.front().n;
+  int64_t peak = registersOfWholeTile(elements, hasEpilogue(kernel, dots), tiles) + more;
   return peak <= registersBeside(groups, singleProducer);
 }
 

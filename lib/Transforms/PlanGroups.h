@@ -4,15 +4,9 @@
 
 #include "DotFacts.h"
 #include "mlir/IR/BuiltinAttributes.h"
+#include "tilec/Machine/ConsumerRegisters.h"
 
 namespace tilec {
-
-/// Registers of a thread beside tiles: addresses, masks, counters, what arithmetic is at.
-constexpr int64_t registersBesideTiles = 28;
-
-/// The most registers that a consumer's thread asks for: a multiple of 8 (PTX ISA, setmaxnreg) below the 255 that a
-/// thread has.
-constexpr int64_t mostConsumerRegisters = 240;
 
 /// How many groups share the rows: at most 128 registers a thread of accumulators that live at once, if possible.
 int64_t chooseGroups(llvm::ArrayRef<DotFacts> dots);

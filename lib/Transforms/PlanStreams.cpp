@@ -113,12 +113,8 @@ bool storesInLoops(tile::KernelOp kernel) {
 // write-back costs bandwidth.
 void readOnce(tile::KernelOp kernel) {
   kernel.walk([](tile::LoadOp load) {
-    if (bytesOf(load) == 0 || !isOwn(load) || !load->getParentOfType<LoopLikeOpInterface>() ||
-        load.getAnnotations().get("evict"))
-      return;
-    NamedAttrList annotations(load.getAnnotations());
-    annotations.set("evict", StringAttr::get(load.getContext(), "first"));
-    load.setAnnotationsAttr(annotations.getDictionary(load.getContext()));
+    if (bytesOf(load) > 0 && isOwn(load) && load->getParentOfType<LoopLikeOpInterface>())
+      evictFirst(load);
   });
 }
 
@@ -324,6 +320,14 @@ std::optional<StreamPlan> clusterFor(tile::KernelOp kernel, const Machine &machi
 }
 
 } // namespace
+
+void tilec::evictFirst(tile::LoadOp load) {
+  if (load.getAnnotations().get("evict"))
+    return;
+  NamedAttrList annotations(load.getAnnotations());
+  annotations.set("evict", StringAttr::get(load.getContext(), "first"));
+  load.setAnnotationsAttr(annotations.getDictionary(load.getContext()));
+}
 
 StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int64_t pinned) {
   if (pinned)

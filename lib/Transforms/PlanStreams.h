@@ -25,6 +25,9 @@ struct StreamPlan {
 /// The plan of a kernel without products. `pinned` are the warps of an annotation, or 0.
 StreamPlan planStreams(tile::KernelOp kernel, const Machine &machine, int64_t pinned);
 
+/// Marks a load of what is read once: lines leave the caches first, unless an annotation of the source says otherwise.
+void evictFirst(tile::LoadOp load);
+
 } // namespace tilec
 
 #endif // TILEC_LIB_TRANSFORMS_PLANSTREAMS_H

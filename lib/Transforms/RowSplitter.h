@@ -7,6 +7,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Dialect/Tile/TileDialect.h"
 #include "tilec/Transforms/AffineIndex.h"
+#include "tilec/Transforms/AxisClasses.h"
 
 #include <array>
 #include <optional>

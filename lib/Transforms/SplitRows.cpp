@@ -23,8 +23,6 @@ using namespace tilec;
 // Shorter tiles are hardly more than their ends; a warp that has a row of pairs for itself moves these as fast.
 static constexpr int64_t leastExtent = 256, leastExtentOfPairs = 513;
 
-static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
-
 //===----------------------------------------------------------------------===//
 // Where rows are parted
 //===----------------------------------------------------------------------===//

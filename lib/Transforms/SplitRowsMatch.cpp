@@ -10,8 +10,6 @@
 using namespace mlir;
 using namespace tilec;
 
-static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
-
 bool RowSplitter::isKnown(Operation &op) {
   auto fits = [&](Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());

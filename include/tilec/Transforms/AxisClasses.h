@@ -39,6 +39,8 @@ private:
   llvm::SmallVector<unsigned> parents;
 };
 
+bool isTile(mlir::Value value);
+
 /// Number of dimensions of a tile, 0 for scalars.
 int64_t rankOf(mlir::Value value);
 

@@ -1,5 +1,6 @@
 // Lowering of channel operations: barriers, slots and phases.
 #include "Channels.h"
+#include "SharedScratch.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -312,15 +313,8 @@ Value Endpoint::receive() {
 static Value isComputed(Lowering &lowering, Value tile) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
-  Value element = lowering.lowered(tile).front(), bits = element;
-  unsigned width = element.getType().getIntOrFloatBitWidth();
-  if (!isa<IntegerType>(element.getType()))
-    bits = arith::BitcastOp::create(builder, loc, builder.getIntegerType(width), element);
   Type i32 = builder.getI32Type();
-  if (width < 32)
-    bits = arith::ExtUIOp::create(builder, loc, i32, bits);
-  else if (width > 32)
-    bits = arith::TruncIOp::create(builder, loc, i32, bits);
+  Value bits = toWord(builder, loc, lowering.lowered(tile).front());
   // Grids have one row of blocks.
   Value row = NVVM::BlockIdYOp::create(builder, loc, i32);
   Value zero = arith::AndIOp::create(builder, loc, bits, row);

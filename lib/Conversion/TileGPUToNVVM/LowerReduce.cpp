@@ -207,10 +207,7 @@ Value ReductionEmitter::acrossCluster(Value partial) {
   Type slotType = type;
   if (tilegpu::clusterSlotBytes(op) * 8 > type.getIntOrFloatBitWidth()) {
     slotType = builder.getI32Type();
-    Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
-    if (type != bits)
-      partial = arith::BitcastOp::create(builder, loc, bits, partial);
-    partial = arith::ExtUIOp::create(builder, loc, slotType, partial);
+    partial = toWord(builder, loc, partial);
   }
   SharedScratch scratch(lowering, lowering.scratchAddress(op), slotType);
   Value barrier = lowering.clusterBarrier(op);
@@ -224,11 +221,7 @@ Value ReductionEmitter::acrossCluster(Value partial) {
 
 // Narrow elements are in words.
 Value ReductionEmitter::fromSlot(Value value) {
-  if (value.getType() == type)
-    return value;
-  Type bits = builder.getIntegerType(type.getIntOrFloatBitWidth());
-  value = arith::TruncIOp::create(builder, loc, bits, value);
-  return type == bits ? value : Value(arith::BitcastOp::create(builder, loc, type, value));
+  return value.getType() == type ? value : fromWord(builder, loc, value, type);
 }
 
 // One element: each lane reads every 32nd slot, and butterflies combine them.

@@ -11,6 +11,18 @@ static int64_t bytesOf(Type type) {
   return type.isIndex() ? 8 : std::max<int64_t>(type.getIntOrFloatBitWidth() / 8, 1);
 }
 
+// A scalar as an integer of as many bits.
+static Value toBits(OpBuilder &builder, Location loc, Value value) {
+  Type type = value.getType();
+  if (!isa<FloatType>(type))
+    return value;
+  return arith::BitcastOp::create(builder, loc, builder.getIntegerType(type.getIntOrFloatBitWidth()), value);
+}
+
+static Value fromBits(OpBuilder &builder, Location loc, Value bits, Type type) {
+  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, type, bits)) : bits;
+}
+
 SharedScratch::SharedScratch(Lowering &lowering, Value address, Type type)
     : lowering(lowering), address(address), type(type), memoryType(type), bytes(bytesOf(type)) {
   if (type.isInteger(1))
@@ -36,12 +48,10 @@ void SharedScratch::sendInCluster(Value value, Value element, Value block, Value
   auto inBlock = [&](Value address) {
     return ptx.assembly("mapa.shared::cluster.u32 $0, $1, $2;", {builder.getI32Type()}, {address, block}, pure)[0];
   };
-  Value word = value;
-  if (isa<FloatType>(type))
-    word = arith::BitcastOp::create(builder, loc, builder.getIntegerType(bytes * 8), value);
+  Value bits = toBits(builder, loc, value);
   ptx.assembly("st.async.shared::cluster.mbarrier::complete_tx::bytes.b" + std::to_string(bytes * 8) +
                    " [$0], $1, [$2];",
-               {}, {inBlock(lowering.add(address, lowering.mulConstant(element, bytes))), word, inBlock(barrier)});
+               {}, {inBlock(lowering.add(address, lowering.mulConstant(element, bytes))), bits, inBlock(barrier)});
 }
 
 Value SharedScratch::load(Value element) { return loadAt(1, lowering.mulConstant(element, bytes))[0]; }
@@ -87,31 +97,35 @@ SmallVector<Value, 8> SharedScratch::loadAt(unsigned count, Value byteOffset) {
   return values;
 }
 
+Value tilec::toWord(OpBuilder &builder, Location loc, Value value) {
+  Type i32 = builder.getI32Type();
+  Value bits = toBits(builder, loc, value);
+  if (bits.getType().isInteger(64))
+    return arith::TruncIOp::create(builder, loc, i32, bits);
+  return bits.getType() == i32 ? bits : Value(arith::ExtUIOp::create(builder, loc, i32, bits));
+}
+
+Value tilec::fromWord(OpBuilder &builder, Location loc, Value word, Type type) {
+  Type integer = builder.getIntegerType(type.getIntOrFloatBitWidth());
+  Value bits = integer.isInteger(32) ? word : arith::TruncIOp::create(builder, loc, integer, word);
+  return fromBits(builder, loc, bits, type);
+}
+
 // Splits a scalar into 32-bit words, applies `exchange` to each and puts it together again.
 static Value exchangeWords(OpBuilder &builder, Location loc, Value value, function_ref<Value(Value)> exchange) {
-  Type type = value.getType(), i32 = builder.getI32Type();
+  Type type = value.getType(), i32 = builder.getI32Type(), i64 = builder.getI64Type();
   if (type.isIndex()) {
-    Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), value);
+    Value wide = arith::IndexCastOp::create(builder, loc, i64, value);
     return arith::IndexCastOp::create(builder, loc, type, exchangeWords(builder, loc, wide, exchange));
   }
-  unsigned bits = type.getIntOrFloatBitWidth();
-  Type integer = builder.getIntegerType(bits);
-  Value word = isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, integer, value)) : value;
-  Value result;
-  if (bits == 64) {
-    Value shift = arith::ConstantIntOp::create(builder, loc, 32, 64);
-    Value low = exchange(arith::TruncIOp::create(builder, loc, i32, word));
-    Value high =
-        exchange(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, word, shift)));
-    Value wide = arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, integer, high), shift);
-    result = arith::OrIOp::create(builder, loc, wide, arith::ExtUIOp::create(builder, loc, integer, low));
-  } else if (bits == 32) {
-    result = exchange(word);
-  } else {
-    Value wide = exchange(arith::ExtUIOp::create(builder, loc, i32, word));
-    result = arith::TruncIOp::create(builder, loc, integer, wide);
-  }
-  return isa<FloatType>(type) ? Value(arith::BitcastOp::create(builder, loc, type, result)) : result;
+  if (type.getIntOrFloatBitWidth() <= 32)
+    return fromWord(builder, loc, exchange(toWord(builder, loc, value)), type);
+  Value bits = toBits(builder, loc, value), shift = arith::ConstantIntOp::create(builder, loc, 32, 64);
+  Value low = exchange(arith::TruncIOp::create(builder, loc, i32, bits));
+  Value high = exchange(arith::TruncIOp::create(builder, loc, i32, arith::ShRUIOp::create(builder, loc, bits, shift)));
+  Value wide = arith::ShLIOp::create(builder, loc, arith::ExtUIOp::create(builder, loc, i64, high), shift);
+  wide = arith::OrIOp::create(builder, loc, wide, arith::ExtUIOp::create(builder, loc, i64, low));
+  return fromBits(builder, loc, wide, type);
 }
 
 static Value shuffleWord(OpBuilder &builder, Location loc, Value word, Value lane, NVVM::ShflKind kind) {

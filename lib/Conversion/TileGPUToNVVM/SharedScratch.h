@@ -31,6 +31,11 @@ private:
   int64_t bytes;
 };
 
+/// A scalar as an i32: zero-extended, or the low half of 64 bits.
+mlir::Value toWord(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
+/// A scalar of at most 32 bits from its word.
+mlir::Value fromWord(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value word, mlir::Type type);
+
 /// The value of lane ^ mask, or of lane `source` (i32), for a scalar of any width up to 64 bits.
 mlir::Value shuffleXor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, uint32_t mask);
 mlir::Value shuffleIndex(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Value source);

@@ -2,12 +2,6 @@ import numpy as np
 from refutil import *
 
 
-def half_ulp(dtype, x):
-    """Half a unit in the last place of rounded results."""
-    bits, least, _, _ = FORMATS[dtype]
-    return np.ldexp(1.0, np.maximum(np.frexp(np.where(x == 0, 1, x))[1] - 1, least) - bits)
-
-
 def make(run):
     g, M, N, K, kernel = rng(run), *(run[n] for n in ("M", "N", "K", "kernel"))
     if kernel == "bytes":
