@@ -25,6 +25,34 @@ struct Threshold {
   LinearSum rest;
 };
 
+// The smaller and the larger side of a comparison of positions; none if it is no such.
+std::pair<std::optional<AffineIndex>, std::optional<AffineIndex>> sidesOf(arith::CmpIOp compare) {
+  if (rankOf(compare.getResult()) == 0 || !getElementTypeOrSelf(compare.getLhs()).isIndex())
+    return {};
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  bool less = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle;
+  bool greater = predicate == arith::CmpIPredicate::sgt || predicate == arith::CmpIPredicate::sge;
+  if (!less && !greater)
+    return {};
+  return {affineIndex(less ? compare.getLhs() : compare.getRhs()),
+          affineIndex(less ? compare.getRhs() : compare.getLhs())};
+}
+
+// What is at most 0 exactly if the comparison holds for all elements: the greatest difference left - right, one more
+// where they must not be equal.
+LinearSum greatestDifference(arith::CmpIOp compare, const AffineIndex &left, const AffineIndex &right) {
+  arith::CmpIPredicate predicate = compare.getPredicate();
+  bool strict = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sgt;
+  LinearSum difference = left.base;
+  difference.add(right.base, -1);
+  difference.constant += strict ? 1 : 0;
+  auto type = cast<RankedTensorType>(compare.getType());
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    difference.constant +=
+        std::max<int64_t>(left.coefficients[d] - right.coefficients[d], 0) * (type.getDimSize(d) - 1);
+  return difference;
+}
+
 class LoopPeeler {
 public:
   explicit LoopPeeler(scf::ForOp loop) : loop(loop) {}
@@ -100,32 +128,15 @@ private:
     }
   }
 
-  // left < right for all elements: the greatest difference left - right is at most -1 (at most 0 for <=).
   void collectMask(arith::CmpIOp compare) {
-    if (rankOf(compare.getResult()) == 0 || !getElementTypeOrSelf(compare.getLhs()).isIndex())
-      return;
-    arith::CmpIPredicate predicate = compare.getPredicate();
-    bool less = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle;
-    bool greater = predicate == arith::CmpIPredicate::sgt || predicate == arith::CmpIPredicate::sge;
-    if (!less && !greater)
-      return;
-    std::optional<AffineIndex> left = affineIndex(less ? compare.getLhs() : compare.getRhs());
-    std::optional<AffineIndex> right = affineIndex(less ? compare.getRhs() : compare.getLhs());
+    auto [left, right] = sidesOf(compare);
     if (!left || !right)
       return;
     if (isPresence(*left, *right)) {
       presenceMasks.push_back(compare);
       return;
     }
-    bool strict = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sgt;
-    LinearSum difference = left->base;
-    difference.add(right->base, -1);
-    difference.constant += strict ? 1 : 0;
-    auto type = cast<RankedTensorType>(compare.getType());
-    for (int64_t d = 0; d < type.getRank(); ++d)
-      difference.constant +=
-          std::max<int64_t>(left->coefficients[d] - right->coefficients[d], 0) * (type.getDimSize(d) - 1);
-    if (std::optional<Threshold> found = threshold(difference)) {
+    if (std::optional<Threshold> found = threshold(greatestDifference(compare, *left, *right))) {
       thresholds.push_back(*found);
       masks.push_back(compare);
     }
@@ -207,6 +218,71 @@ private:
   SmallVector<tilegpu::ZeroTailOp> tails;
 };
 
+// A mask outside of loops, as of the part of an iteration that stands before its loop: where it is true in all
+// elements, which scalars tell, neither it nor the selection is computed.
+class StraightMask {
+public:
+  explicit StraightMask(arith::SelectOp select) : select(select) {}
+
+  void run() {
+    if (!isLarge() || !collect(select.getCondition()))
+      return;
+    OpBuilder builder(select);
+    Location loc = select.getLoc();
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0), all;
+    for (const LinearSum &difference : differences) {
+      Value holds =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, difference.materialize(builder, loc), zero);
+      all = all ? arith::AndIOp::create(builder, loc, all, holds).getResult() : holds;
+    }
+    auto branch = scf::IfOp::create(builder, loc, select.getType(), all, /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(builder, loc, select.getTrueValue());
+    builder.setInsertionPointToStart(branch.elseBlock());
+    IRMapping map;
+    for (Operation *op : llvm::reverse(mask))
+      builder.clone(*op, map);
+    scf::YieldOp::create(builder, loc, builder.clone(*select, map)->getResult(0));
+    select.replaceAllUsesWith(branch.getResult(0));
+    select.erase();
+    for (Operation *op : mask)
+      if (op->use_empty())
+        op->erase();
+  }
+
+private:
+  // Tiles of products: others have their own ways with absent elements.
+  bool isLarge() {
+    Operation *source = select.getTrueValue().getDefiningOp();
+    return rankOf(select.getCondition()) == 2 && isa_and_nonnull<tilegpu::MmaOp, tilegpu::MmaWaitOp>(source);
+  }
+
+  // Conjunctions and broadcasts of comparisons, users before what they use.
+  bool collect(Value condition) {
+    Operation *op = condition.getDefiningOp();
+    if (!op || op->getBlock() != select->getBlock())
+      return false;
+    if (!llvm::is_contained(mask, op))
+      mask.push_back(op);
+    if (isa<arith::AndIOp>(op))
+      return collect(op->getOperand(0)) && collect(op->getOperand(1));
+    if (auto broadcast = dyn_cast<tile::BroadcastOp>(op))
+      return collect(broadcast.getInput());
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    if (!compare)
+      return false;
+    auto [left, right] = sidesOf(compare);
+    if (!left || !right)
+      return false;
+    differences.push_back(greatestDifference(compare, *left, *right));
+    return true;
+  }
+
+  arith::SelectOp select;
+  SmallVector<Operation *> mask;
+  SmallVector<LinearSum> differences;
+};
+
 struct PeelPass : tilec::impl::PeelBase<PeelPass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> loops;
@@ -217,6 +293,18 @@ struct PeelPass : tilec::impl::PeelBase<PeelPass> {
     });
     for (scf::ForOp loop : loops)
       LoopPeeler(loop).run();
+    // More groups cover for each other, and have no registers left for another path.
+    constexpr int64_t mostGroups = 2;
+    if (getOperation().getGroups() > mostGroups)
+      return;
+    SmallVector<arith::SelectOp> selects;
+    getOperation().walk([&](arith::SelectOp select) {
+      auto loop = select->getParentOfType<scf::ForOp>();
+      if (loop && loop->hasAttr(persistentLoop))
+        selects.push_back(select);
+    });
+    for (arith::SelectOp select : selects)
+      StraightMask(select).run();
   }
 };
 

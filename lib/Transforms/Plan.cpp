@@ -150,7 +150,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       return failure();
     planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters, staged));
     if (fills && canRunOn(plan, dots))
-      planPersistence(plan, kernel, dots);
+      planPersistence(plan, kernel, dots, bulkOperands);
     return success();
   }
 
@@ -260,23 +260,20 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   }
 
   // A block that goes on to its next tile while the last one is being stored pays where it is alone on its
-  // multiprocessor: on an H200 attention gains 1 % for 16384 keys and 20 % for 512. The tiles are dealt out in advance,
-  // so that they must take as long as each other, or fall steadily: causal attention gains 8 % for 4096 keys and 18 %
-  // for 1024 when every other round is dealt out backwards.
-  static void planPersistence(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+  // multiprocessor: on an H200 attention gains 1 % for 16384 keys and 20 % for 512. Tiles that take long, or unequally
+  // long, are handed out one by one, those with the longest loops first (docs/decisions/queues-of-tiles.md).
+  // One thread fills the rings of such blocks; one of another of the producer's warps asks the queue.
+  static void planPersistence(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, bool bulkOperands) {
     Builder builder(kernel.getContext());
     bool alike = llvm::all_of(dots, [&](const DotFacts &facts) { return runsAlikeInAllTiles(facts.op(), kernel); });
-    bool falls = llvm::any_of(kernel.getOps<tile::ParallelOp>(), [](tile::ParallelOp parallel) {
-      return llvm::any_of(llvm::seq<unsigned>(parallel.getLower().size()),
-                          [&](unsigned dim) { return growsWithIteration(parallel, dim); });
-    });
-    if (!alike && !falls)
+    bool queued = bulkOperands && (!alike || plan.get("turns") || plan.get("delay"));
+    if (!alike && !queued)
       return;
     plan.set("persistent", builder.getUnitAttr());
-    if (!alike)
-      plan.set("alternating", builder.getUnitAttr());
-    kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which runs on from tile to tile"
-                        << (alike ? "" : ", in rounds forwards and backwards");
+    if (queued)
+      plan.set("queue", builder.getUnitAttr());
+    kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which "
+                        << (queued ? "takes tile after tile from a queue" : "runs on from tile to tile");
   }
 
   static bool runsAlikeInAllTiles(Operation *op, tile::KernelOp kernel) {

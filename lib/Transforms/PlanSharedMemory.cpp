@@ -1,4 +1,5 @@
 // plan-shared-memory: offsets of rings, buffers, scratch and barriers in a block's shared memory.
+#include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -100,6 +101,10 @@ int64_t Division::place() {
     chan.setBarriers(next);
     next += barrierBytes * chan.getType().getSlots();
   });
+  if (kernel->hasAttr(tilegpu::queueName)) {
+    kernel->setAttr(tilegpu::queueOffsetName, builder.getI64IntegerAttr(next));
+    next += tilegpu::queueBytes;
+  }
   return next;
 }
 

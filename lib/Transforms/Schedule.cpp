@@ -1,6 +1,7 @@
 // schedule: a stage becomes a kernel whose blocks decode their number into iteration numbers.
 #include "TripCounts.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -32,11 +33,11 @@ struct Decoder {
   Value min(Value a, Value b) { return arith::MinUIOp::create(builder, loc, a, b); }
 
   // Rows are taken `group` at a time, column by column inside: blocks that run together read few rows and columns.
-  std::pair<Value, Value> grouped(Value number, Value rows, Value columns, int64_t group) {
-    Value perGroup = mul(constant(group), columns);
+  std::pair<Value, Value> grouped(Value number, Value rows, Value columns, Value group) {
+    Value perGroup = mul(group, columns);
     Value groupNumber = div(number, perGroup);
-    Value first = mul(groupNumber, constant(group));
-    Value height = min(sub(rows, first), constant(group));
+    Value first = mul(groupNumber, group);
+    Value height = min(sub(rows, first), group);
     Value inside = sub(number, mul(groupNumber, perGroup));
     Value column = div(inside, height);
     return {add(first, sub(inside, mul(column, height))), column};
@@ -60,14 +61,14 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     if (!grid)
       return parallel.emitError("E0341: a parallel range that depends on loaded data is not built yet");
     OpBuilder builder(kernel);
-    Attribute one = builder.getI64IntegerAttr(1);
+    Attribute one = builder.getI64IntegerAttr(1), iterations = grid;
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
     bool sideBySide = plan.get("side_by_side") != nullptr;
     bool persistent = plan.get("persistent") != nullptr;
     if (sideBySide)
       grid = gridOfGroups(grid, number("groups"));
     else if (persistent)
-      grid = gridOfPersistentBlocks(grid, plan.get("alternating") ? periodOf(parallel) : Attribute());
+      grid = gridOfPersistentBlocks(grid);
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -75,6 +76,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     for (NamedAttribute attribute : kernel->getDiscardableAttrs())
       if (attribute.getName().strref().starts_with("tilec."))
         target->setDiscardableAttr(attribute.getName(), attribute.getValue());
+    bool queued = plan.get("queue") != nullptr;
+    if (queued)
+      target->setAttr(tilegpu::queueName, iterations);
     Block *body = &target.getBody().emplaceBlock();
     for (Operation &op : llvm::make_early_inc_range(kernel.getBody().front()))
       if (&op != parallel)
@@ -85,13 +89,20 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       body = guard(builder, parallel, number("groups"), block);
       builder.setInsertionPointToStart(body);
     } else if (persistent) {
-      body = plan.get("alternating") ? persistInTurns(builder, parallel, block) : persist(builder, parallel, block);
+      body = persist(builder, parallel, block);
       builder.setInsertionPoint(body->getTerminator());
     }
     auto raster = parallel.getAnnotations().getAs<IntegerAttr>("raster");
-    SmallVector<Value> iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
-                                          /*pinned=*/raster != nullptr, plan.getAs<IntegerAttr>("fastest"));
-    startWithLongest(builder, parallel, iteration);
+    SmallVector<Value> iteration;
+    if (queued && !raster && llvm::any_of(llvm::seq<unsigned>(parallel.getLower().size()), [&](unsigned dim) {
+          return growsWithIteration(parallel, dim);
+        })) {
+      iteration = decodeLongestFirst(builder, parallel, block);
+    } else {
+      iteration = decode(builder, parallel, block, raster ? raster.getInt() : number("raster"),
+                         /*pinned=*/raster != nullptr, plan.getAs<IntegerAttr>("fastest"));
+      startWithLongest(builder, parallel, iteration);
+    }
     Block &inner = parallel.getBody().front();
     for (auto [argument, value] : llvm::zip(inner.getArguments(), iteration))
       argument.replaceAllUsesWith(value);
@@ -115,18 +126,6 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       parallel.emitRemark() << parallel->getParentOfType<tile::KernelOp>().getSymName()
                             << ": iterations with longer loops start first";
     }
-  }
-
-  // Tiles from the most work to the least: the sizes of the ranges along which it grows.
-  static Attribute periodOf(tile::ParallelOp parallel) {
-    MLIRContext *context = parallel.getContext();
-    Attribute period = Builder(context).getI64IntegerAttr(1);
-    for (unsigned dim = 0; dim < parallel.getLower().size(); ++dim)
-      if (growsWithIteration(parallel, dim)) {
-        Attribute low = hostExpression(parallel.getLower()[dim]), high = hostExpression(parallel.getUpper()[dim]);
-        period = hostOperation(context, "mul", {period, hostOperation(context, "sub", {high, low})});
-      }
-    return period;
   }
 
   // Blocks of a launch: the product of the ranges' sizes.
@@ -154,20 +153,13 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
 
   // One block a multiprocessor, which takes every grid-th tile. Tiles are counted in 32 bits: beyond, the grid is
   // larger than any launch takes.
-  // Work that falls within `period` tiles and begins anew is balanced by rounds of at least two periods; under longer
-  // ones each tile gets a block of its own.
-  static Attribute gridOfPersistentBlocks(Attribute iterations, Attribute period) {
+  static Attribute gridOfPersistentBlocks(Attribute iterations) {
     Builder builder(iterations.getContext());
     MLIRContext *context = builder.getContext();
     auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
     Attribute blocks = hostOperation(context, "min", {iterations, builder.getStringAttr("sm_count")});
     Attribute excess = hostOperation(context, "gt", {iterations, constant(tilegpu::maxGridBlocks)});
     Attribute refused = hostOperation(context, "mul", {excess, constant(tilegpu::maxGridBlocks + 1)});
-    if (period) {
-      Attribute isLong = hostOperation(
-          context, "gt", {hostOperation(context, "mul", {period, constant(2)}), builder.getStringAttr("sm_count")});
-      blocks = hostOperation(context, "max", {blocks, hostOperation(context, "mul", {isLong, iterations})});
-    }
     return hostOperation(context, "max", {blocks, refused});
   }
 
@@ -192,32 +184,6 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return loop.getBody();
   }
 
-  // Tiles whose work falls from one to the next are dealt out in rounds, every other one backwards: a block that got
-  // much in a round gets little in the next. The last round is not full. In 32 bits, as the numbers of tiles are.
-  static Block *persistInTurns(OpBuilder &builder, tile::ParallelOp parallel, Value &number) {
-    Location loc = parallel.getLoc();
-    Decoder decoder{builder, loc};
-    Value count = decoder.narrow(numberOfIterations(builder, parallel));
-    Value blocks = decoder.narrow(tilegpu::GridSizeOp::create(builder, loc, builder.getIndexType()));
-    Value forwards = decoder.narrow(number), zero = decoder.constant(0), one = decoder.constant(1);
-    Value backwards = decoder.sub(decoder.sub(blocks, one), forwards);
-    auto placeIn = [&](Value round) -> Value {
-      Value parity = arith::AndIOp::create(builder, loc, round, one);
-      Value even = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, parity, zero);
-      return arith::SelectOp::create(builder, loc, even, forwards, backwards);
-    };
-    Value full = decoder.div(count, blocks), rest = decoder.rem(count, blocks);
-    Value takesPart = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, placeIn(full), rest);
-    Value rounds = decoder.add(full, arith::SelectOp::create(builder, loc, takesPart, one, zero));
-    auto loop = scf::ForOp::create(builder, loc, arith::ConstantIndexOp::create(builder, loc, 0), decoder.widen(rounds),
-                                   arith::ConstantIndexOp::create(builder, loc, 1));
-    loop->setAttr(persistentLoop, builder.getUnitAttr());
-    builder.setInsertionPointToStart(loop.getBody());
-    Value round = decoder.narrow(loop.getInductionVar());
-    number = decoder.widen(decoder.add(decoder.mul(round, blocks), placeIn(round)));
-    return loop.getBody();
-  }
-
   // Replaces the block's number by that of the group's iteration. The last block has groups without one.
   static Block *guard(OpBuilder &builder, tile::ParallelOp parallel, int64_t groups, Value &number) {
     Location loc = parallel.getLoc();
@@ -227,6 +193,58 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Value exists =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, number, numberOfIterations(builder, parallel));
     return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
+  }
+
+  // Four tiles a block, measured with attention of 1024 to 16384 keys: with fewer rows blocks wait for the same memory
+  // at the same time, with more they outgrow the second-level cache. All groups of rows are about as large.
+  static Value rowsAtATime(Decoder &decoder, Value rows, Value columns) {
+    OpBuilder &builder = decoder.builder;
+    Location loc = decoder.loc;
+    Value one = decoder.constant(1), tilesOfBlock = decoder.constant(4);
+    auto atLeastOne = [&](Value value) { return arith::MaxUIOp::create(builder, loc, value, one).getResult(); };
+    auto ceilDiv = [&](Value a, Value b) { return decoder.div(decoder.sub(decoder.add(a, b), one), b); };
+    Value blocks = decoder.narrow(tilegpu::GridSizeOp::create(builder, loc, builder.getIndexType()));
+    Value wanted = atLeastOne(decoder.div(decoder.mul(blocks, tilesOfBlock), atLeastOne(columns)));
+    Value groups = atLeastOne(ceilDiv(rows, wanted));
+    return atLeastOne(ceilDiv(rows, groups));
+  }
+
+  // The order of a queue whose tiles take unequally long. The ranges along which their work grows are the columns, the
+  // others the rows: some rows at a time, the longest columns of them all first, so that blocks that run together share
+  // what a row reads, and short tiles end the launch. The smallest group of rows comes first.
+  static SmallVector<Value> decodeLongestFirst(OpBuilder &builder, tile::ParallelOp parallel, Value number) {
+    Location loc = parallel.getLoc();
+    Decoder decoder{builder, loc};
+    SmallVector<unsigned> rowDims, columnDims;
+    SmallVector<Value> sizes, result;
+    for (auto [dim, lower, upper] : llvm::enumerate(parallel.getLower(), parallel.getUpper())) {
+      sizes.push_back(decoder.narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+      (growsWithIteration(parallel, dim) ? columnDims : rowDims).push_back(dim);
+    }
+    auto product = [&](ArrayRef<unsigned> dims) {
+      Value count = decoder.constant(1);
+      for (unsigned dim : dims)
+        count = decoder.mul(count, sizes[dim]);
+      return count;
+    };
+    Value rows = product(rowDims), columns = product(columnDims), one = decoder.constant(1);
+    Value group = rowsAtATime(decoder, rows, columns);
+    Value last = decoder.sub(decoder.mul(rows, columns), one);
+    auto [row, column] = decoder.grouped(decoder.sub(last, decoder.narrow(number)), rows, columns, group);
+    result.resize(sizes.size());
+    auto split = [&](ArrayRef<unsigned> dims, Value rest) {
+      for (size_t i = dims.size(); i-- > 0;) {
+        Value part = i == 0 ? rest : decoder.rem(rest, sizes[dims[i]]);
+        if (i > 0)
+          rest = decoder.div(rest, sizes[dims[i]]);
+        result[dims[i]] = builder.createOrFold<arith::AddIOp>(loc, decoder.widen(part), parallel.getLower()[dims[i]]);
+      }
+    };
+    split(rowDims, row);
+    split(columnDims, column);
+    parallel.emitRemark() << parallel->getParentOfType<tile::KernelOp>().getSymName()
+                          << ": iterations with longer loops start first";
+    return result;
   }
 
   static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, Value number, int64_t raster,
@@ -244,7 +262,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       Value perBatch = decoder.mul(sizes[count - 2], sizes[count - 1]);
       Value inBatch = count > 2 ? decoder.rem(rest, perBatch) : rest;
       std::tie(numbers[count - 2], numbers[count - 1]) =
-          decoder.grouped(inBatch, sizes[count - 2], sizes[count - 1], raster);
+          decoder.grouped(inBatch, sizes[count - 2], sizes[count - 1], decoder.constant(raster));
       if (count > 2)
         rest = decoder.div(rest, perBatch);
       remaining = count - 2;

@@ -3,6 +3,7 @@
 #include "OwnTrips.h"
 
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
@@ -276,7 +277,9 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
         emitProcess(builder, kernel, consumer, old,
                     {"consumer", static_cast<int64_t>(kernel.getWarps()), static_cast<int64_t>(kernel.getGroups()),
                      registers("consumer_registers"), false});
-    emitProcess(builder, kernel, producer, old, {"producer", given || hasCopies ? 4 : 1, 1, given, !hasCopies});
+    // A second warp asks the queue.
+    int64_t warps = given || hasCopies ? 4 : kernel->hasAttr(tilegpu::queueName) ? 2 : 1;
+    emitProcess(builder, kernel, producer, old, {"producer", warps, 1, given, !hasCopies});
     for (Operation *op : llvm::reverse(old)) {
       op->dropAllUses();
       op->erase();

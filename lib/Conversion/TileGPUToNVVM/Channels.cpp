@@ -1,6 +1,7 @@
 // Lowering of channel operations: barriers, slots and phases.
 #include "Channels.h"
 #include "SharedScratch.h"
+#include "TileQueue.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -125,6 +126,8 @@ LogicalResult Lowering::emitPrologue() {
           ptx.mbarrierInit(sharedAddress(full + slots * barrierBytes), channel.readingWarps);
       }
     }
+    if (queueCounter)
+      initializeQueue(*this);
     if (machine.hasTma)
       ptx.fenceMbarrierInit();
     for (Value map : tensorMapValues)

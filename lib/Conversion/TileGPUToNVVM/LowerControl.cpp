@@ -2,9 +2,11 @@
 #include "Lowering.h"
 #include "MmaEmitter.h"
 #include "NarrowCounters.h"
+#include "TileQueue.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
+#include "tilec/Transforms/StagedStore.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -119,6 +121,8 @@ void arrive(Lowering &lowering, ValueRange arriving, ValueRange values) {
 
 LogicalResult Lowering::lowerFor(Operation *op) {
   auto loop = cast<scf::ForOp>(op);
+  if (queueCounter && loop->hasAttr(persistentLoop))
+    return lowerQueuedLoop(*this, loop);
   ValueRange arguments = loop.getRegionIterArgs();
   bool narrow = loop->hasAttr(signedCounter) || loop->hasAttr(unsignedCounter);
   bool isUnsigned = loop->hasAttr(unsignedCounter) || loop.getUnsignedCmp();

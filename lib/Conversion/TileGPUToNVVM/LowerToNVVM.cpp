@@ -2,12 +2,14 @@
 #include "tilec/Conversion/Passes.h"
 
 #include "AbsentElements.h"
+#include "LateWaits.h"
 #include "Lowering.h"
 #include "MathExpansion.h"
 #include "NarrowCounters.h"
 #include "NarrowedQuotients.h"
 #include "Rematerialize.h"
 #include "SharedDivisions.h"
+#include "StagedStores.h"
 #include "UnrollLoops.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -55,6 +57,8 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
       widenAgainAfterReductions(kernel);
       markNarrowedQuotients(kernel);
       divideRowsByReciprocals(kernel);
+      waitBehindRows(kernel);
+      joinStagedStores(kernel);
       chooseAbsentElements(kernel);
       if (failed(markNarrowCounters(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();

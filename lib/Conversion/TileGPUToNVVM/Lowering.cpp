@@ -1,10 +1,12 @@
 // The walk over a kernel: its function, parameters, threads, and the dispatch to the emitters of operations.
 #include "Lowering.h"
+#include "TileQueue.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
+#include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -273,6 +275,9 @@ LogicalResult Lowering::createFunction() {
   SmallVector<Type> types(tensorMapParams.size(), LLVM::LLVMPointerType::get(context));
   for (tile::ArgOp arg : arguments)
     types.push_back(parameterType(builder, arg));
+  bool queued = hasQueue(kernel);
+  if (queued)
+    types.append({LLVM::LLVMPointerType::get(context, 1), builder.getI32Type()});
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   auto created = LLVM::LLVMFuncOp::create(builder, kernel.getLoc(), kernel.getSymName(), type);
   function = new LLVM::LLVMFuncOp(created);
@@ -293,6 +298,12 @@ LogicalResult Lowering::createFunction() {
       if (other.getName() == name)
         argumentValues[other.getResult()] = value;
     });
+  }
+  if (queued) {
+    queueCounter = entry->getArguments().take_back(2)[0];
+    queueFlag = entry->getArguments().back();
+    llvm::append_range(params, queueParameters(kernel));
+    addQueueWorkspace(kernel);
   }
   created->setAttr("nvvm.kernel", builder.getUnitAttr());
   created->setAttr("tilec.launch", launchAttribute());
@@ -368,6 +379,12 @@ LogicalResult Lowering::lowerBlock(Block &block) {
   for (auto it = block.begin(); it != block.end() && !it->hasTrait<OpTrait::IsTerminator>();) {
     if (isa<tilegpu::ProcessOp>(*it))
       return lowerProcesses();
+    if (given.contains(&*it)) {
+      ++it;
+      continue;
+    }
+    if (&*it == resume && failed(whenResumed()))
+      return failure();
     Location saved = location;
     FailureOr<Block::iterator> next = lowerFrom(it);
     location = saved;

@@ -17,6 +17,9 @@
 #include "tilec/Machine/Machine.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+#include <functional>
 
 namespace mlir::LLVM {
 class LLVMFuncOp;
@@ -167,6 +170,14 @@ public:
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, std::pair<mlir::Value, mlir::Value>> counters;
   /// The memory of an i32 that starts at 0 with the kernel; it becomes a register when LLVM promotes it.
   mlir::Value emitCounter();
+
+  // TileQueue.cpp: the counter of tiles taken (`!llvm.ptr<1>`), and i32, not 0 where the launch uses it.
+  mlir::Value queueCounter, queueFlag;
+  /// Operations of the block that is lowered next whose results are known.
+  llvm::SmallPtrSet<mlir::Operation *, 16> given;
+  /// An operation, or null, in front of which this is called.
+  mlir::Operation *resume = nullptr;
+  std::function<llvm::LogicalResult()> whenResumed;
 
   // StagedStores.cpp.
   llvm::LogicalResult lowerStagedStore(mlir::Operation *op);

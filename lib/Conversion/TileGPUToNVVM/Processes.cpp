@@ -1,5 +1,6 @@
 // Lowering of processes: the warps of a block take their roles, each with its own register budget and group numbers.
 #include "Channels.h"
+#include "TileQueue.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -95,6 +96,11 @@ LogicalResult ProcessEmitter::emitBody(const Role &role) {
   Value isFirst =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warpOfBlock, lowering.constant32(role.firstWarp));
   lowering.emitIf(isFirst, elected);
+  if (!lowering.queueCounter || failed(result))
+    return result;
+  Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, warpOfBlock,
+                                         lowering.constant32(role.firstWarp + 1));
+  lowering.emitIf(isSecond, [&] { lowering.emitIf(ptx.elect(), [&] { result = emitQueue(lowering); }); });
   return result;
 }
 

@@ -98,6 +98,15 @@ Value Ptx::offset(Value address, int64_t bytes) {
   return bytes ? arith::AddIOp::create(builder, loc, address, constant(bytes)).getResult() : address;
 }
 
+Value Ptx::loadShared(Value address) {
+  std::string place = addressText(1, address);
+  return assembly("ld.shared.b32 $0, " + place + ";", {builder.getI32Type()}, {address})[0];
+}
+
+Value Ptx::fetchAndAdd(Value address, Value addend) {
+  return assembly("atom.relaxed.gpu.global.add.u32 $0, [$1], $2;", {builder.getI32Type()}, {address, addend})[0];
+}
+
 //===----------------------------------------------------------------------===//
 // mbarriers
 //===----------------------------------------------------------------------===//

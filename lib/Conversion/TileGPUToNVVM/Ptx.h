@@ -102,6 +102,11 @@ public:
   /// address + bytes, both i32.
   mlir::Value offset(mlir::Value address, int64_t bytes);
 
+  /// The i32 at an address in shared memory (i32), read here and nowhere else.
+  mlir::Value loadShared(mlir::Value address);
+  /// Adds to the i32 at an address of global memory, relaxed; what it was before (9.7.13.6, atom).
+  mlir::Value fetchAndAdd(mlir::Value address, mlir::Value addend);
+
   // mbarriers (9.7.13.15) -------------------------------------------------------------------------------------------
 
   void mbarrierInit(mlir::Value barrier, int64_t arrivals);

@@ -201,6 +201,7 @@ public:
   }
 
 private:
+  Operation *neighbour(Operation *op, bool forwards);
   Value nextSlot();
   Value slotAddress(Value slot);
   void byFirstThread(function_ref<void()> body, Value condition = {});
@@ -217,6 +218,20 @@ private:
 };
 
 } // namespace
+
+// The ring's next, or last, write or flush in the block.
+Operation *StagingEndpoint::neighbour(Operation *op, bool forwards) {
+  auto isOfRing = [&](Operation *other) {
+    if (auto write = dyn_cast<tilegpu::WriteOp>(other))
+      return write.getRing() == ring;
+    auto flush = dyn_cast<tilegpu::FlushOp>(other);
+    return flush && flush.getRing() == ring;
+  };
+  do
+    op = forwards ? op->getNextNode() : op->getPrevNode();
+  while (op && !isOfRing(op));
+  return op;
+}
 
 // The number of the ring's next slot.
 Value StagingEndpoint::nextSlot() {
@@ -249,11 +264,17 @@ void StagingEndpoint::byFirstThread(function_ref<void()> body, Value condition) 
 
 LogicalResult StagingEndpoint::write(tilegpu::WriteOp op, bool apart, function_ref<LogicalResult()> compute) {
   Value slot = nextSlot();
-  // With a second slot, threads that have passed the barrier between write and flush have left this one behind.
-  if (!staging.getByThreads())
-    byFirstThread([&] { ptx.waitBulkGroup(type.getSlots() - 1, /*read=*/true); });
-  if (!staging.getByThreads() || type.getSlots() == 1)
-    lowering.groupBarrier();
+  if (!isa_and_nonnull<tilegpu::WriteOp>(neighbour(op, /*forwards=*/false))) {
+    // All slots that are written before the next flush.
+    int64_t writes = 0;
+    for (Operation *next = op; isa_and_nonnull<tilegpu::WriteOp>(next); next = neighbour(next, /*forwards=*/true))
+      ++writes;
+    // With a second slot, threads that have passed the barrier between write and flush have left this one behind.
+    if (!staging.getByThreads())
+      byFirstThread([&] { ptx.waitBulkGroup(type.getSlots() - writes, /*read=*/true); });
+    if (!staging.getByThreads() || type.getSlots() == 1)
+      lowering.groupBarrier();
+  }
   lowering.setScalar(op.getSlot(), slot);
   LogicalResult result = success();
   auto emit = [&] {
@@ -293,8 +314,10 @@ void StagingEndpoint::flush(tilegpu::FlushOp op) {
     lowering.groupBarrier();
     return emitThreadFlush(lowering, op, slotAddress(lowering.scalar(op.getSlot())));
   }
-  ptx.fenceProxyAsync();
-  lowering.groupBarrier();
+  if (!isa_and_nonnull<tilegpu::FlushOp>(neighbour(op, /*forwards=*/false))) {
+    ptx.fenceProxyAsync();
+    lowering.groupBarrier();
+  }
   SmallVector<Value, 5> coordinates;
   for (Value start : llvm::reverse(op.getStarts()))
     coordinates.push_back(lowering.toI32(lowering.scalar(start)));
@@ -306,6 +329,31 @@ void StagingEndpoint::flush(tilegpu::FlushOp op) {
         ptx.commitBulkGroup();
       },
       isNotEmpty(op.getView()));
+}
+
+// Two barriers of a group and a fence for all of them instead of each. With fewer slots than units, a unit's write
+// would wait for others than the oldest.
+void tilec::joinStagedStores(tilegpu::KernelOp kernel) {
+  for (auto staging : kernel.getOps<tilegpu::StagingOp>()) {
+    llvm::MapVector<Block *, SmallVector<tilegpu::FlushOp>> flushes;
+    kernel.walk([&](tilegpu::FlushOp flush) {
+      if (flush.getRing() == staging.getResult())
+        flushes[flush->getBlock()].push_back(flush);
+    });
+    if (staging.getByThreads())
+      continue;
+    for (auto &entry : flushes) {
+      ArrayRef<tilegpu::FlushOp> ofBlock = entry.second;
+      auto isHere = [&](tilegpu::FlushOp flush) {
+        Operation *write = flush.getSlot().getDefiningOp();
+        return write && write->getBlock() == flush->getBlock() && write->isBeforeInBlock(ofBlock.back());
+      };
+      if (static_cast<int64_t>(ofBlock.size()) != staging.getType().getSlots() || !llvm::all_of(ofBlock, isHere))
+        continue;
+      for (tilegpu::FlushOp flush : ofBlock.drop_back())
+        flush->moveBefore(ofBlock.back());
+    }
+  }
 }
 
 std::pair<size_t, size_t> tilec::registersOfUnit(Lowering &lowering, tilegpu::WriteOp op) {

@@ -14,6 +14,9 @@ inline tilegpu::SmemType flushedBuffer(tilegpu::FlushOp op) {
 /// Whether the threads of a group store the slot themselves.
 inline bool isByThreads(tilegpu::FlushOp op) { return op.getRing().getDefiningOp<tilegpu::StagingOp>().getByThreads(); }
 
+/// Where a ring has a slot for every unit of a tile, the units are written one after another and then flushed.
+void joinStagedStores(tilegpu::KernelOp kernel);
+
 /// The registers of the tile, in their order, that may hold elements of the unit which is written: from the first to
 /// before the second number.
 std::pair<size_t, size_t> registersOfUnit(Lowering &lowering, tilegpu::WriteOp op);
