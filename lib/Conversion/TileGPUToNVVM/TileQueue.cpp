@@ -1,5 +1,5 @@
 // A thread beside the producer's deals the tiles out to the processes of its block: through a ring in shared memory it
-// hands them the number of each tile and what the consumers would have to divide for. The first tile is that of the
+// hands them the number of each tile and what they would have to divide for. The first tile is that of the
 // block's own number; for each next one the thread adds one to a counter in global memory, as soon as the tile before
 // the last has been left by all, or, where a queue does not pay, it adds the grid to the number. All loops end
 // when the ring says so. Consumers hold no numbers in registers while they multiply: what stands behind their loops
@@ -15,6 +15,7 @@
 #include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/StagedStore.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -25,6 +26,11 @@ static constexpr int64_t barrierBytes = 8;
 static constexpr int64_t noTile = -1;
 
 static bool isPersistent(scf::ForOp loop) { return loop->hasAttr(persistentLoop); }
+
+static scf::ForOp loopOf(tilegpu::ProcessOp process) {
+  auto loops = process.getBody().front().getOps<scf::ForOp>();
+  return *llvm::find_if(loops, isPersistent);
+}
 
 bool tilec::hasQueue(tilegpu::KernelOp kernel) {
   if (!kernel->hasAttr(tilegpu::queueName))
@@ -110,10 +116,10 @@ void tilec::addQueueWorkspace(tilegpu::KernelOp kernel) {
 
 namespace {
 
-// What a consumer's tile needs of its number, from divisions: the consumers get it beside the number.
+// What processes need of a tile's number, from divisions: they get it beside the number.
 struct Decoding {
   Value number;
-  /// Arithmetic in 32 bits at the top of the loop, and the results that are used behind it.
+  /// Arithmetic in 32 bits at the top of a loop, and the results that are used behind it in any process.
   SmallVector<Operation *> chain;
   SmallVector<Value> results;
 };
@@ -148,13 +154,12 @@ public:
     return byWarp ? ptx.broadcastFirstLane(value) : value;
   }
 
-  /// By whole warps, or by one thread alone.
+  /// By whole warps, whose lanes have shuffled what they read, or by one thread alone.
   void release(bool byWarp) {
     if (!byWarp) {
       ptx.mbarrierArrive(barrier(/*empty=*/true));
       return;
     }
-    ptx.warpBarrier();
     Value isFirst =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, lowering.lane, lowering.constant32(0));
     ptx.mbarrierArrive(barrier(/*empty=*/true), isFirst);
@@ -204,12 +209,10 @@ static bool isInteger32(Operation &op) {
          isa<arith::ArithDialect>(op.getDialect());
 }
 
-// Operations of the consumers' loop that depend on nothing but the tile's number and values of the whole kernel.
-static Decoding decodingOf(scf::ForOp loop) {
+// Operations of a loop that depend on nothing but the tile's number and values of the whole kernel.
+static Decoding chainOf(scf::ForOp loop) {
   Decoding decoding{loop.getInductionVar(), {}, {}};
   llvm::SmallPtrSet<Operation *, 16> chain;
-  llvm::SmallPtrSet<Value, 16> ofNumber;
-  ofNumber.insert(decoding.number);
   auto isKnown = [&](Value value) {
     Operation *op = value.getDefiningOp();
     return value == decoding.number || (op && (chain.contains(op) || isa<tilegpu::KernelOp>(op->getParentOp())));
@@ -219,28 +222,46 @@ static Decoding decodingOf(scf::ForOp loop) {
       continue;
     chain.insert(&op);
     decoding.chain.push_back(&op);
-    if (llvm::any_of(op.getOperands(), [&](Value operand) { return ofNumber.contains(operand); }))
-      ofNumber.insert(op.getResult(0));
   }
-  for (Operation *op : decoding.chain)
-    if (ofNumber.contains(op->getResult(0)) &&
-        llvm::any_of(op->getUsers(), [&](Operation *user) { return !chain.contains(user); }))
-      decoding.results.push_back(op->getResult(0));
   return decoding;
 }
 
-// That of the consumers; nothing where there are several kinds of them, or too much for a slot.
-static Decoding decodingOf(tilegpu::KernelOp kernel) {
-  SmallVector<scf::ForOp> loops;
-  for (auto process : kernel.getOps<tilegpu::ProcessOp>())
-    if (!isElected(process))
-      for (auto loop : process.getBody().front().getOps<scf::ForOp>())
-        if (isPersistent(loop))
-          loops.push_back(loop);
-  if (loops.size() != 1)
-    return {};
-  Decoding decoding = decodingOf(loops.front());
-  return decoding.results.size() < tilegpu::queueWords ? decoding : Decoding();
+// Which results of the chain depend on the number and are used behind it.
+static llvm::SmallBitVector usedResults(const Decoding &decoding) {
+  llvm::SmallPtrSet<Operation *, 16> chain(decoding.chain.begin(), decoding.chain.end());
+  llvm::SmallPtrSet<Value, 16> ofNumber;
+  ofNumber.insert(decoding.number);
+  llvm::SmallBitVector used(decoding.chain.size());
+  for (auto [i, op] : llvm::enumerate(decoding.chain)) {
+    if (llvm::none_of(op->getOperands(), [&](Value operand) { return ofNumber.contains(operand); }))
+      continue;
+    ofNumber.insert(op->getResult(0));
+    used[i] = llvm::any_of(op->getUsers(), [&](Operation *user) { return !chain.contains(user); });
+  }
+  return used;
+}
+
+// Whether two processes compute the same from a number: their programs are projections of one.
+static bool areAlike(const Decoding &a, const Decoding &b) {
+  return llvm::equal(a.chain, b.chain, [](Operation *left, Operation *right) {
+    return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary();
+  });
+}
+
+// What the ring holds of the tile, as values of one process; nothing where processes differ, or a slot is too small.
+static Decoding decodingOf(tilegpu::ProcessOp process) {
+  llvm::SmallBitVector used;
+  Decoding own = chainOf(loopOf(process));
+  for (auto other : process->getParentOfType<tilegpu::KernelOp>().getOps<tilegpu::ProcessOp>()) {
+    Decoding decoding = chainOf(loopOf(other));
+    if (!areAlike(own, decoding))
+      return {};
+    used.resize(decoding.chain.size());
+    used |= usedResults(decoding);
+  }
+  for (unsigned i : used.set_bits())
+    own.results.push_back(own.chain[i]->getResult(0));
+  return own.results.size() < tilegpu::queueWords ? own : Decoding();
 }
 
 // The number and what it decodes to.
@@ -265,16 +286,13 @@ static SmallVector<Value> decode(Lowering &lowering, const Decoding &decoding, V
 LogicalResult tilec::emitQueue(Lowering &lowering) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
-  scf::ForOp loop;
-  lowering.kernel.walk([&](scf::ForOp other) {
-    if (isPersistent(other))
-      loop = other;
-  });
+  tilegpu::ProcessOp process = *lowering.kernel.getOps<tilegpu::ProcessOp>().begin();
+  scf::ForOp loop = loopOf(process);
   auto toI32 = [&](Value bound) { return lowering.toI32(lowering.scalar(bound)); };
   Value first = toI32(loop.getLowerBound()), count = toI32(loop.getUpperBound()), grid = toI32(loop.getStep());
   Value isQueued =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, lowering.queueFlag, lowering.constant32(0));
-  Decoding decoding = decodingOf(lowering.kernel);
+  Decoding decoding = decodingOf(process);
   SmallVector<Type> types(2, builder.getI32Type());
   auto copy = scf::WhileOp::create(builder, loc, types, ValueRange{lowering.constant32(0), first});
   OpBuilder::InsertionGuard guard(builder);
@@ -313,10 +331,8 @@ class QueuedLoop {
 public:
   QueuedLoop(Lowering &lowering, scf::ForOp loop)
       : lowering(lowering), builder(lowering.builder), loc(lowering.loc()), loop(loop),
-        isProducer(isElected(loop->getParentOfType<tilegpu::ProcessOp>())) {
-    if (!isProducer)
-      decoding = decodingOf(lowering.kernel);
-  }
+        decoding(decodingOf(loop->getParentOfType<tilegpu::ProcessOp>())),
+        isProducer(isElected(loop->getParentOfType<tilegpu::ProcessOp>())) {}
 
   LogicalResult run();
 
@@ -328,8 +344,8 @@ private:
   OpBuilder &builder;
   Location loc;
   scf::ForOp loop;
-  bool isProducer;
   Decoding decoding;
+  bool isProducer;
 };
 
 } // namespace
