@@ -241,10 +241,17 @@ static llvm::SmallBitVector usedResults(const Decoding &decoding) {
   return used;
 }
 
-// Whether two processes compute the same from a number: their programs are projections of one.
+// Whether two processes compute the same from a number, operation by operation.
 static bool areAlike(const Decoding &a, const Decoding &b) {
-  return llvm::equal(a.chain, b.chain, [](Operation *left, Operation *right) {
-    return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary();
+  llvm::SmallDenseMap<Value, Value> counterparts = {{a.number, b.number}};
+  auto isSame = [&](Value left, Value right) {
+    auto known = counterparts.find(left);
+    return (known == counterparts.end() ? left : known->second) == right;
+  };
+  return llvm::equal(a.chain, b.chain, [&](Operation *left, Operation *right) {
+    counterparts[left->getResult(0)] = right->getResult(0);
+    return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary() &&
+           llvm::equal(left->getOperands(), right->getOperands(), isSame);
   });
 }
 
