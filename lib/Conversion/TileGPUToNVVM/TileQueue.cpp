@@ -1,9 +1,8 @@
 // A thread beside the producer's deals the tiles out to the processes of its block: through a ring in shared memory it
-// hands them the number of each tile and what they would have to divide for. The first tile is that of the
-// block's own number; for each next one the thread adds one to a counter in global memory, as soon as the tile before
-// the last has been left by all, or, where a queue does not pay, it adds the grid to the number. All loops end
-// when the ring says so. Consumers hold no numbers in registers while they multiply: what stands behind their loops
-// reads the ring again.
+// hands them the number of each tile and what they would have to divide for. The first tile is that of the block's own
+// number; for each next one the thread adds one to a counter in global memory, as soon as the tile before the last has
+// been left by all, or, where a queue does not pay, it adds the grid to the number. All loops end when the ring says
+// so. Consumers hold no numbers in registers while they multiply: what stands behind their loops reads the ring again.
 #include "TileQueue.h"
 
 #include "Channels.h"
@@ -32,6 +31,12 @@ static scf::ForOp loopOf(tilegpu::ProcessOp process) {
   return *llvm::find_if(loops, isPersistent);
 }
 
+// Values of the whole kernel, which every process may read.
+static bool isOfKernel(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && isa<tilegpu::KernelOp>(op->getParentOp());
+}
+
 bool tilec::hasQueue(tilegpu::KernelOp kernel) {
   if (!kernel->hasAttr(tilegpu::queueName))
     return false;
@@ -45,7 +50,8 @@ bool tilec::hasQueue(tilegpu::KernelOp kernel) {
       if (!isPersistent(loop))
         return;
       ++loops;
-      simple &= loop.getInitArgs().empty() && loop->getParentOp() == process;
+      simple &= loop.getInitArgs().empty() && loop->getParentOp() == process && isOfKernel(loop.getLowerBound()) &&
+                isOfKernel(loop.getUpperBound()) && isOfKernel(loop.getStep());
     });
     producers += isElected(process);
     simple &= loops == 1;
@@ -215,7 +221,7 @@ static Decoding chainOf(scf::ForOp loop) {
   llvm::SmallPtrSet<Operation *, 16> chain;
   auto isKnown = [&](Value value) {
     Operation *op = value.getDefiningOp();
-    return value == decoding.number || (op && (chain.contains(op) || isa<tilegpu::KernelOp>(op->getParentOp())));
+    return value == decoding.number || chain.contains(op) || isOfKernel(value);
   };
   for (Operation &op : *loop.getBody()) {
     if (!isInteger32(op) || !llvm::all_of(op.getOperands(), isKnown))
