@@ -24,6 +24,9 @@ static constexpr int64_t slackOfProduct = 16, slackOfChain = 36;
 // Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
 static constexpr int64_t besideAccumulators = 26;
 
+// Sums of a thread of a promoted product: two accumulators of 64x192. ptxas holds them without spills.
+static constexpr int64_t mostSums = 192;
+
 // Registers that a thread of `groups` consumer groups and the producer has when the block starts.
 static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
 
@@ -110,8 +113,24 @@ bool tilec::canSplit(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
 // Registers
 //===----------------------------------------------------------------------===//
 
+int64_t tilec::instructionColumns(const DotFacts &facts, int64_t groups) {
+  if (!isPromoted(facts))
+    return facts.n;
+  int64_t left = mostSums - facts.m / 64 / groups * facts.n / 2;
+  for (int64_t pieces = 1; pieces <= facts.n / 8; ++pieces)
+    if (facts.n % (8 * pieces) == 0 && facts.n / pieces / 2 <= left)
+      return facts.n / pieces;
+  return facts.n;
+}
+
+// Sums of a thread: accumulators, and what an instruction leaves beside them.
+static int64_t registersOfSums(const DotFacts &facts, int64_t groups) {
+  int64_t beside = isPromoted(facts) ? instructionColumns(facts, groups) / 2 : 0;
+  return facts.m / 64 / groups * facts.n / 2 + beside;
+}
+
 int64_t tilec::leastRegisters(const DotFacts &facts, int64_t groups) {
-  return facts.m / 64 / groups * facts.n / 2 + besideAccumulators;
+  return registersOfSums(facts, groups) + besideAccumulators;
 }
 
 static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups, int64_t available) {
@@ -145,7 +164,7 @@ static bool isOperandOfDot(tile::LoadOp load) {
 static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   int64_t peak = registersBesideTiles;
   for (const DotFacts &facts : dots) {
-    peak += facts.m / 64 / groups * facts.n / 2;
+    peak += registersOfSums(facts, groups);
     // An operand made from another product stays in registers, packed.
     if (facts.lhsFromDot)
       peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;

@@ -5,6 +5,7 @@
 #include "Lowering.h"
 #include "MathExpansion.h"
 #include "NarrowCounters.h"
+#include "NarrowedFunctions.h"
 #include "NarrowedQuotients.h"
 #include "Rematerialize.h"
 #include "SharedDivisions.h"
@@ -54,6 +55,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
     for (tilegpu::KernelOp kernel : kernels) {
       widenAgainAfterReductions(kernel);
       markNarrowedQuotients(kernel);
+      markNarrowedFunctions(kernel);
       divideRowsByReciprocals(kernel);
       chooseAbsentElements(kernel);
       if (failed(markNarrowCounters(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
