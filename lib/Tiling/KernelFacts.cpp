@@ -20,6 +20,8 @@ public:
 
   std::vector<const Dot *> dots;
   bool loadsBeside = false;
+  /// All results have at most 16 bits.
+  bool narrow = true;
   EpilogueFacts epilogue;
 
 private:
@@ -97,8 +99,33 @@ static llvm::SmallVector<const Expr *> operandsOf(const Expr *expr) {
   }
 }
 
-/// Instructions of one element, counted in what ptxas makes of functions that epilogues have.
-static int64_t instructionsOf(const Expr *expr) {
+/// `narrow`: results have 16 bits, for which some functions are short.
+static EpilogueKind kindOf(const Expr *expr, bool narrow) {
+  if (const auto *unary = llvm::dyn_cast<Unary>(expr))
+    return unary->op == UnaryOp::Negate ? EpilogueKind::Arithmetic : EpilogueKind::Functions;
+  if (const auto *binary = llvm::dyn_cast<Binary>(expr)) {
+    bool isSimple = binary->op == BinaryOp::Add || binary->op == BinaryOp::Subtract || binary->op == BinaryOp::Multiply;
+    return isSimple ? EpilogueKind::Arithmetic : EpilogueKind::Functions;
+  }
+  const auto *call = llvm::dyn_cast<Call>(expr);
+  switch (call ? call->builtin : Builtin::Select) {
+  case Builtin::Min:
+  case Builtin::Max:
+    return EpilogueKind::Arithmetic;
+  case Builtin::Exp:
+  case Builtin::Exp2:
+  case Builtin::Sigmoid:
+  case Builtin::Tanh:
+  case Builtin::Erf:
+    return narrow ? EpilogueKind::ShortFunctions : EpilogueKind::Functions;
+  default:
+    return EpilogueKind::Functions;
+  }
+}
+
+/// Instructions of one element, counted in what ptxas makes of functions that epilogues have. `narrow`: results have 16
+/// bits.
+static int64_t instructionsOf(const Expr *expr, bool narrow) {
   if (llvm::isa<Unary, Binary>(expr)) {
     const auto *binary = llvm::dyn_cast<Binary>(expr);
     return binary && binary->op == BinaryOp::Divide ? 8 : 1;
@@ -108,14 +135,15 @@ static int64_t instructionsOf(const Expr *expr) {
     return 0;
   switch (call->builtin) {
   case Builtin::Erf:
+    return narrow ? 10 : 25;
   case Builtin::Pow:
   case Builtin::Sin:
   case Builtin::Cos:
     return 25;
   case Builtin::Tanh:
-    return 20;
+    return narrow ? 4 : 20;
   case Builtin::Sigmoid:
-    return 14;
+    return narrow ? 4 : 14;
   case Builtin::Exp:
   case Builtin::Exp2:
   case Builtin::Log:
@@ -130,8 +158,12 @@ static int64_t instructionsOf(const Expr *expr) {
 
 void ProductFinder::countWork(const Expr *expr) {
   const auto &axes = expr->type.axes;
-  if (axes.size() > 1)
-    epilogue.instructions += instructionsOf(expr);
+  if (axes.size() > 1) {
+    int64_t instructions = instructionsOf(expr, narrow);
+    epilogue.instructions += instructions;
+    if (instructions > 0)
+      epilogue.kind = std::max(epilogue.kind, kindOf(expr, narrow));
+  }
   if (!llvm::isa<Load>(expr))
     return;
   if (axes.size() > 1)
@@ -191,6 +223,10 @@ std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {
   if (!stage)
     return std::nullopt;
   ProductFinder finder;
+  finder.narrow = llvm::all_of(kernel.parameters, [](const Parameter &parameter) {
+    const Tensor *tensor = parameter.tensor;
+    return !tensor || tensor->access == TensorAccess::In || getBitWidth(tensor->element) <= 16;
+  });
   finder.visit(stage->body);
   KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue};
   for (const Dot *dot : finder.dots) {

@@ -2,6 +2,7 @@
 #ifndef TILEC_TILING_KERNELFACTS_H
 #define TILEC_TILING_KERNELFACTS_H
 
+#include "tilec/Machine/ConsumerRegisters.h"
 #include "tilec/Sema/TypedStmt.h"
 
 namespace tilec {
@@ -22,6 +23,7 @@ struct ProductFacts {
 struct EpilogueFacts {
   /// For each element: instructions, roughly, and elements loaded.
   int64_t instructions = 0, loads = 0;
+  EpilogueKind kind = EpilogueKind::None;
   /// Axes of vectors that are loaded, and the bytes of their elements.
   std::vector<std::pair<const sema::Axis *, int64_t>> vectors;
 };

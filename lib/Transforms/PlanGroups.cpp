@@ -1,6 +1,7 @@
 // Consumer groups of wgmma products and their registers.
 #include "PlanGroups.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -142,18 +143,37 @@ static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> do
   return success();
 }
 
-// Whether arithmetic other than a cast works on the result of a product behind all loops.
-static bool hasEpilogue(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+static bool hasNarrowResults(tile::KernelOp kernel) {
+  return !kernel
+              .walk([](tile::StoreOp store) {
+                bool isNarrow = getElementTypeOrSelf(store.getValue().getType()).getIntOrFloatBitWidth() <= 16;
+                return isNarrow ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+static EpilogueKind kindOf(Operation *op, bool isNarrow) {
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+    return EpilogueKind::Arithmetic;
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  bool isShort = isa<math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp>(op) ||
+                 (quotient && matchPattern(quotient.getLhs(), m_OneFloat()));
+  return isShort && isNarrow ? EpilogueKind::ShortFunctions : EpilogueKind::Functions;
+}
+
+// What works on the result of a product behind all loops, beside casts.
+static EpilogueKind epilogueOf(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
   auto result = cast<RankedTensorType>(dots.back().op().getType());
-  return kernel
-      .walk([&](Operation *op) {
-        auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
-        bool isArithmetic = OpTrait::hasElementwiseMappableTraits(op) && op->getNumOperands() > 0 &&
-                            !isa<arith::TruncFOp, arith::ExtFOp, tile::CastOp>(op);
-        bool works = type && type.getShape() == result.getShape() && isArithmetic && !enclosingLoop(op);
-        return works ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  bool isNarrow = hasNarrowResults(kernel);
+  EpilogueKind kind = EpilogueKind::None;
+  kernel.walk([&](Operation *op) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+    bool works = type && type.getShape() == result.getShape() && OpTrait::hasElementwiseMappableTraits(op) &&
+                 op->getNumOperands() > 0 && !isa<arith::TruncFOp, arith::ExtFOp, tile::CastOp>(op);
+    if (works && !enclosingLoop(op))
+      kind = std::max(kind, kindOf(op, isNarrow));
+  });
+  return kind;
 }
 
 static bool isOperandOfDot(tile::LoadOp load) {
@@ -169,7 +189,7 @@ static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int
     if (facts.lhsFromDot)
       peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;
   }
-  if (dots.size() == 1 && hasEpilogue(kernel, dots))
+  if (dots.size() == 1 && epilogueOf(kernel, dots) != EpilogueKind::None)
     peak += registersOfEpilogue;
   // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
   kernel.walk([&](tile::LoadOp load) {
@@ -193,7 +213,7 @@ static int64_t registersBeside(int64_t groups, int64_t producer) {
 // the epilogue, and threads that store rows of any alignment have shifts and ends.
 bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   constexpr int64_t registersOfShifts = 32;
-  int64_t tiles = 0, more = 0;
+  int64_t elements = dots.front().m * dots.front().n, tiles = 0, more = 0;
   kernel.walk([&](Operation *op) {
     if (op->hasAttr(stagedByThreads))
       more += registersOfShifts;
@@ -204,10 +224,9 @@ bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t
     if (type.getRank() > 1)
       ++tiles;
     else
-      more += registersOfVector(type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
+      more += registersOfVector(elements, type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
   });
-  int64_t elements = dots.front().m * dots.front().n;
-  int64_t peak = registersOfWholeTile(elements, hasEpilogue(kernel, dots), tiles) + more;
+  int64_t peak = registersOfWholeTile(elements, epilogueOf(kernel, dots), tiles) + more;
   return peak <= registersBeside(groups, singleProducer);
 }
 

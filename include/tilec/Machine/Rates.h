@@ -25,6 +25,8 @@ struct ProductTile {
   bool generalOfBytes = false;
   /// The efficiency where groups take such tiles in turns, so that the edge is paid once; 0: they do not.
   int64_t inTurns = 0;
+  /// The efficiency where sums of 8-bit floats are promoted; 0: too many accumulators.
+  int64_t promoted = 0;
 };
 
 /// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.
