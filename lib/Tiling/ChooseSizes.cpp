@@ -138,12 +138,19 @@ bool SizeChooser::takesTurns(const KernelFacts &facts, const ProductTile &tile, 
 /// The last of these has one group for itself, with a third of what two groups do in a cycle.
 SizeChooser::TileEdges SizeChooser::edgesOf(const KernelFacts &facts, const ProductTile &tile, int64_t elements,
                                             bool inTurns) const {
-  int64_t instructions = facts.epilogue.instructions * rates.epilogueInstruction * elements;
-  int64_t loads = facts.epilogue.loads * rates.epilogueLoad * elements, edge = tile.edge * perNanosecond;
+  const EpilogueFacts &epilogue = facts.epilogue;
+  int64_t instruction = rates.epilogueInstruction * elements;
+  int64_t alone = (epilogue.instructions + epilogue.special * rates.specialInstruction) * instruction;
+  int64_t loads = epilogue.loads * rates.epilogueLoad * elements, edge = tile.edge * perNanosecond;
+  // Short steps of 8-bit operands do not hide the stores of results of 32 bits.
+  if (!facts.narrow && operandBits(facts.products.front().element) == 8)
+    edge += edge / 2;
   if (!inTurns)
-    return {edge + instructions + loads, 0};
-  int64_t remains = (instructions * rates.instructionInTurns + loads * rates.loadInTurns) / 1000;
-  return {rates.turn * perNanosecond + remains, edge + 2 * instructions + loads};
+    return {edge + alone + loads, 0};
+  int64_t hidden = std::min(epilogue.instructions, rates.hiddenInstructions);
+  int64_t rest = hidden * rates.hiddenInTurns + (epilogue.instructions - hidden) * rates.instructionInTurns;
+  int64_t remains = (rest * instruction + loads * rates.loadInTurns) / 1000;
+  return {rates.turn * perNanosecond + remains, edge + 2 * epilogue.instructions * instruction + loads};
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,

@@ -13,6 +13,9 @@ namespace {
 /// `dependsOnProduct` alone.
 class ProductFinder {
 public:
+  /// `narrow`: functions are computed for results of 16 bits.
+  explicit ProductFinder(bool narrow) : narrow(narrow) {}
+
   void visit(const Block *block) {
     for (const Stmt *stmt : block->statements)
       visit(stmt);
@@ -20,8 +23,6 @@ public:
 
   std::vector<const Dot *> dots;
   bool loadsBeside = false;
-  /// All results have at most 16 bits.
-  bool narrow = true;
   EpilogueFacts epilogue;
 
 private:
@@ -64,6 +65,7 @@ private:
   void visit(const Expr *expr, bool inProduct = false);
   void countWork(const Expr *expr);
 
+  bool narrow;
   unsigned loops = 0;
 };
 
@@ -135,15 +137,15 @@ static int64_t instructionsOf(const Expr *expr, bool narrow) {
     return 0;
   switch (call->builtin) {
   case Builtin::Erf:
-    return narrow ? 10 : 25;
+    return narrow ? 8 : 25;
   case Builtin::Pow:
   case Builtin::Sin:
   case Builtin::Cos:
     return 25;
   case Builtin::Tanh:
-    return narrow ? 4 : 20;
+    return narrow ? 2 : 20;
   case Builtin::Sigmoid:
-    return narrow ? 4 : 14;
+    return narrow ? 5 : 14;
   case Builtin::Exp:
   case Builtin::Exp2:
   case Builtin::Log:
@@ -156,11 +158,22 @@ static int64_t instructionsOf(const Expr *expr, bool narrow) {
   }
 }
 
+/// Of the instructions of a function in results of 16 bits.
+static int64_t specialOf(const Expr *expr) {
+  const auto *call = llvm::dyn_cast<Call>(expr);
+  if (!call)
+    return 0;
+  if (call->builtin == Builtin::Sigmoid || call->builtin == Builtin::Tanh)
+    return 2;
+  return call->builtin == Builtin::Erf ? 1 : 0;
+}
+
 void ProductFinder::countWork(const Expr *expr) {
   const auto &axes = expr->type.axes;
   if (axes.size() > 1) {
     int64_t instructions = instructionsOf(expr, narrow);
     epilogue.instructions += instructions;
+    epilogue.special += narrow ? specialOf(expr) : 0;
     if (instructions > 0)
       epilogue.kind = std::max(epilogue.kind, kindOf(expr, narrow));
   }
@@ -222,13 +235,18 @@ std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {
   const auto *stage = llvm::dyn_cast<ParallelStmt>(kernel.body->statements.front());
   if (!stage)
     return std::nullopt;
-  ProductFinder finder;
-  finder.narrow = llvm::all_of(kernel.parameters, [](const Parameter &parameter) {
+  bool narrow = llvm::all_of(kernel.parameters, [](const Parameter &parameter) {
     const Tensor *tensor = parameter.tensor;
     return !tensor || tensor->access == TensorAccess::In || getBitWidth(tensor->element) <= 16;
   });
+  // Sums with loaded tiles, such as a residual, need functions in full.
+  ProductFinder finder(narrow);
   finder.visit(stage->body);
-  KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue};
+  if (narrow && finder.epilogue.loads > 0) {
+    finder = ProductFinder(/*narrow=*/false);
+    finder.visit(stage->body);
+  }
+  KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue, narrow};
   for (const Dot *dot : finder.dots) {
     std::optional<ProductFacts> product = ::factsOf(*dot);
     if (!product)

@@ -23,6 +23,8 @@ struct ProductFacts {
 struct EpilogueFacts {
   /// For each element: instructions, roughly, and elements loaded.
   int64_t instructions = 0, loads = 0;
+  /// Of the instructions those of the unit for special functions, where these are most of a function's time.
+  int64_t special = 0;
   EpilogueKind kind = EpilogueKind::None;
   /// Axes of vectors that are loaded, and the bytes of their elements.
   std::vector<std::pair<const sema::Axis *, int64_t>> vectors;
@@ -34,6 +36,8 @@ struct KernelFacts {
   /// Whether tiles are loaded that no product takes, such as a bias.
   bool loadsBeside = false;
   EpilogueFacts epilogue;
+  /// Whether no result has more than 16 bits.
+  bool narrow = true;
 };
 
 /// Nothing for a kernel of several stages, or with a product that has other axes.

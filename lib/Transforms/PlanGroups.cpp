@@ -226,7 +226,9 @@ bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t
     else
       more += registersOfVector(elements, type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
   });
-  int64_t peak = registersOfWholeTile(elements, epilogueOf(kernel, dots), tiles) + more;
+  // Sums with loaded tiles need functions in full.
+  EpilogueKind kind = tiles > 0 ? EpilogueKind::Functions : epilogueOf(kernel, dots);
+  int64_t peak = registersOfWholeTile(elements, kind, tiles) + more;
   return peak <= registersBeside(groups, singleProducer);
 }
 
