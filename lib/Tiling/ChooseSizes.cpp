@@ -147,9 +147,9 @@ SizeChooser::TileEdges SizeChooser::edgesOf(const KernelFacts &facts, const Prod
     edge += edge / 2;
   if (!inTurns)
     return {edge + alone + loads, 0};
-  int64_t hidden = std::min(epilogue.instructions, rates.hiddenInstructions);
-  int64_t rest = hidden * rates.hiddenInTurns + (epilogue.instructions - hidden) * rates.instructionInTurns;
-  int64_t remains = (rest * instruction + loads * rates.loadInTurns) / 1000;
+  bool isShort = epilogue.instructions <= rates.shortEpilogue;
+  int64_t ofInstruction = isShort ? rates.shortInTurns : rates.instructionInTurns;
+  int64_t remains = (epilogue.instructions * ofInstruction * instruction + loads * rates.loadInTurns) / 1000;
   return {rates.turn * perNanosecond + remains, edge + 2 * epilogue.instructions * instruction + loads};
 }
 

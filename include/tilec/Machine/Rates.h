@@ -56,9 +56,9 @@ struct MachineRates {
   /// Picoseconds of one instruction of an epilogue on one element, of one that is loaded there; and what of these
   /// remains where the epilogue runs under the products of another group, in thousandths.
   int64_t epilogueInstruction, epilogueLoad, instructionInTurns, loadInTurns;
-  /// Of so many instructions less remains, in thousandths: the other group leaves them slots. And how many more
-  /// instructions one of the unit for special functions is worth, where nothing hides it.
-  int64_t hiddenInstructions, hiddenInTurns, specialInstruction;
+  /// Of an epilogue of up to so many instructions less remains, in thousandths: the other group leaves them slots. And
+  /// how many more instructions one of the unit for special functions is worth, where nothing hides it.
+  int64_t shortEpilogue, shortInTurns, specialInstruction;
   /// Nanoseconds from one tile to the next where groups take turns.
   int64_t turn;
   /// From the call to the first instruction and from the last one to the end, in nanoseconds.
