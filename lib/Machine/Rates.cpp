@@ -10,6 +10,9 @@ using namespace tilec;
 // rows. Groups that take turns: fitted to eight large and five small shapes, plain and with silu, GELU and a residual.
 // Tiles of 128x160 that are alone in their blocks are slower than that; the edge says so. Functions cost more in turns
 // than where groups share a tile: their multiply-adds and the products of the other group slow each other down.
+// Short epilogues find free slots: silu and two forms of GELU at four shapes (1 Dec 2026); shared tiles wait for the
+// unit of special functions instead. Promoted sums of 8-bit floats: 128x192, 128x256 and 128x128 at five shapes, the
+// same day.
 static constexpr ProductTile productsWgmma[] = {
     {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920},
     {256, 160, 128, 1000, 775, 3000, true, false},
@@ -44,7 +47,7 @@ static constexpr AttentionTile attentionWarp[] = {
 };
 
 static const MachineRates withWgmma = {3250, 90,  180, 4,   90,   1200,          0,
-                                       12,   420, 3,   300, 3700, productsWgmma, attentionWgmma};
+                                       14,   420, 3,   300, 3700, productsWgmma, attentionWgmma};
 static const MachineRates withWarpMma = {1400, 60, 500, 0, 0, 0, 0, 0, 0, 0, 0, 3700, productsWarp, attentionWarp};
 
 const MachineRates &tilec::ratesOf(const Machine &machine) { return machine.hasWgmma ? withWgmma : withWarpMma; }
