@@ -31,6 +31,11 @@ static constexpr int64_t mostSums = 192;
 // Registers that a thread of `groups` consumer groups and the producer has when the block starts.
 static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
 
+// Registers of a consumer's thread beside a producer's.
+static int64_t registersBeside(int64_t groups, int64_t producer) {
+  return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launchRegisters(groups) - producer) / groups / 8 * 8);
+}
+
 //===----------------------------------------------------------------------===//
 // Groups
 //===----------------------------------------------------------------------===//
@@ -117,7 +122,8 @@ bool tilec::canSplit(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
 int64_t tilec::instructionColumns(const DotFacts &facts, int64_t groups) {
   if (!isPromoted(facts))
     return facts.n;
-  int64_t left = mostSums - facts.m / 64 / groups * facts.n / 2;
+  int64_t most = std::min(mostSums, registersBeside(groups, singleProducer) - registersBesideTiles);
+  int64_t left = most - facts.m / 64 / groups * facts.n / 2;
   for (int64_t pieces = 1; pieces <= facts.n / 8; ++pieces)
     if (facts.n % (8 * pieces) == 0 && facts.n / pieces / 2 <= left)
       return facts.n / pieces;
@@ -202,11 +208,6 @@ static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int
 
 bool tilec::fitsLaunchRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   return peakRegisters(kernel, dots, groups) + registersOfStores <= launchRegisters(groups);
-}
-
-// Registers of a consumer's thread beside a producer's.
-static int64_t registersBeside(int64_t groups, int64_t producer) {
-  return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launchRegisters(groups) - producer) / groups / 8 * 8);
 }
 
 // Beside a whole tile of accumulators all counts: vectors are held packed, parts of loaded tiles come with the units of
