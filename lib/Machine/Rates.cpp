@@ -10,18 +10,21 @@ using namespace tilec;
 // rows. Groups that take turns: fitted to eight large and five small shapes, plain and with silu, GELU and a residual.
 // Tiles of 128x160 that are alone in their blocks are slower than that; the edge says so. Functions cost more in turns
 // than where groups share a tile: their multiply-adds and the products of the other group slow each other down.
+// Short epilogues find free slots: silu and two forms of GELU at four shapes (1 Dec 2026); shared tiles wait for the
+// unit of special functions instead. Promoted sums of 8-bit floats: 128x192, 128x256 and 128x128 at five shapes, the
+// same day.
 static constexpr ProductTile productsWgmma[] = {
-    {128, 256, 128, 1000, 775, 2200, true, false},
+    {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920},
     {256, 160, 128, 1000, 775, 3000, true, false},
-    {256, 128, 128, 995, 740, 2200, true, false},
-    {128, 192, 128, 980, 600, 2100, false, false, false, 980},
+    {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910},
+    {128, 192, 128, 980, 600, 2100, false, false, false, 980, 960},
     {128, 160, 128, 0, 600, 8000, false, false, false, 975},
-    {128, 128, 128, 0, 600, 3000, false, false, false, 960},
+    {128, 128, 128, 0, 600, 3000, false, false, false, 960, 900},
     {128, 128, 256, 985, 730, 2000, false, true},
-    {64, 128, 256, 800, 795, 1100, true, false, true},
-    {64, 64, 256, 800, 785, 1050, false, false},
-    {32, 64, 256, 900, 810, 1500, false, false},
-    {16, 64, 256, 800, 830, 1300, true, false},
+    {64, 128, 256, 800, 795, 1100, true, false, true, 0, 700},
+    {64, 64, 256, 800, 785, 1050, false, false, false, 0, 700},
+    {32, 64, 256, 900, 810, 1500, false, false, false, 0, 800},
+    {16, 64, 256, 800, 830, 1300, true, false, false, 0, 750},
 };
 
 // The same day and card, full and causal, 1024, 4096 and 16384 keys, eight sets of sizes: these are the fastest by head
@@ -43,7 +46,8 @@ static constexpr AttentionTile attentionWarp[] = {
     {256, 64, 32, 300, 3000, 3000, true},
 };
 
-static const MachineRates withWgmma = {3250, 90, 180, 4, 90, 1200, 0, 300, 3700, productsWgmma, attentionWgmma};
-static const MachineRates withWarpMma = {1400, 60, 500, 0, 0, 0, 0, 0, 3700, productsWarp, attentionWarp};
+static const MachineRates withWgmma = {3250, 90,  180, 4,   90,   1200,          0,
+                                       14,   420, 3,   300, 3700, productsWgmma, attentionWgmma};
+static const MachineRates withWarpMma = {1400, 60, 500, 0, 0, 0, 0, 0, 0, 0, 0, 3700, productsWarp, attentionWarp};
 
 const MachineRates &tilec::ratesOf(const Machine &machine) { return machine.hasWgmma ? withWgmma : withWarpMma; }

@@ -128,9 +128,9 @@ std::optional<HostExpr> SizeChooser::waves(const KernelFacts &facts, const AxisS
 /// group's thread hold a tile and what the epilogue needs beside it.
 bool SizeChooser::takesTurns(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen,
                              int64_t elements) const {
-  int64_t registers = registersOfWholeTile(elements, facts.epilogue.instructions > 0, facts.epilogue.loads);
+  int64_t registers = registersOfWholeTile(elements, facts.epilogue.kind, facts.epilogue.loads);
   for (const auto &[axis, bytes] : facts.epilogue.vectors)
-    registers += registersOfVector(chosen.extentOf(*axis), bytes);
+    registers += registersOfVector(elements, chosen.extentOf(*axis), bytes);
   return tile.inTurns > 0 && !facts.products.front().promoted && registers <= mostConsumerRegisters;
 }
 
@@ -138,12 +138,19 @@ bool SizeChooser::takesTurns(const KernelFacts &facts, const ProductTile &tile, 
 /// The last of these has one group for itself, with a third of what two groups do in a cycle.
 SizeChooser::TileEdges SizeChooser::edgesOf(const KernelFacts &facts, const ProductTile &tile, int64_t elements,
                                             bool inTurns) const {
-  int64_t instructions = facts.epilogue.instructions * rates.epilogueInstruction * elements;
-  int64_t loads = facts.epilogue.loads * rates.epilogueLoad * elements, edge = tile.edge * perNanosecond;
+  const EpilogueFacts &epilogue = facts.epilogue;
+  int64_t instruction = rates.epilogueInstruction * elements;
+  int64_t alone = (epilogue.instructions + epilogue.special * rates.specialInstruction) * instruction;
+  int64_t loads = epilogue.loads * rates.epilogueLoad * elements, edge = tile.edge * perNanosecond;
+  // Short steps of 8-bit operands do not hide the stores of results of 32 bits.
+  if (!facts.narrow && operandBits(facts.products.front().element) == 8)
+    edge += edge / 2;
   if (!inTurns)
-    return {edge + instructions + loads, 0};
-  int64_t remains = (instructions * rates.instructionInTurns + loads * rates.loadInTurns) / 1000;
-  return {rates.turn * perNanosecond + remains, edge + 2 * instructions + loads};
+    return {edge + alone + loads, 0};
+  bool isShort = epilogue.instructions <= rates.shortEpilogue;
+  int64_t ofInstruction = isShort ? rates.shortInTurns : rates.instructionInTurns;
+  int64_t remains = (epilogue.instructions * ofInstruction * instruction + loads * rates.loadInTurns) / 1000;
+  return {rates.turn * perNanosecond + remains, edge + 2 * epilogue.instructions * instruction + loads};
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,
@@ -153,11 +160,12 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   int64_t m = chosen.extentOf(*product.m), n = chosen.extentOf(*product.n), k = chosen.extentOf(*product.k);
   int64_t load = (m + n) * k * bits / 8 * perNanosecond / rates.loadPerNanosecond;
   bool inTurns = takesTurns(facts, tile, chosen, m * n);
-  if (!inTurns && tile.efficiency == 0)
+  int64_t efficiency = product.promoted ? tile.promoted : tile.efficiency;
+  if (!inTurns && efficiency == 0)
     return std::nullopt;
   // What a group that has its turn reaches was measured with its loads.
-  int64_t step = inTurns ? productTime(m * n * k, bits, tile.inTurns)
-                         : std::max(productTime(m * n * k, bits, tile.efficiency), load);
+  int64_t step =
+      inTurns ? productTime(m * n * k, bits, tile.inTurns) : std::max(productTime(m * n * k, bits, efficiency), load);
   TileEdges edges = edgesOf(facts, tile, m * n, inTurns);
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
@@ -222,8 +230,8 @@ std::vector<SizeChoice> SizeChooser::forProduct(const KernelFacts &facts) {
       // Where both sides are written, a depth is all that is left to say.
       if (!exact && !result.empty() && !AxisSizes(sizes).isFree(*product.m) && !AxisSizes(sizes).isFree(*product.n))
         break;
-      // Two accumulators leave registers for half the tile, other tiles beside them for no more than 128x256.
-      if (tile.m * tile.n > (product.promoted ? 128 * 128 : facts.loadsBeside ? largestTile : INT64_MAX))
+      // Tiles that are loaded for the epilogue leave registers for no more than 128x256.
+      if (facts.loadsBeside && tile.m * tile.n > largestTile)
         continue;
       AxisSizes chosen(sizes);
       auto want = [&](const Axis &axis, int64_t extent) {

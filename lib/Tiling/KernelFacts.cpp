@@ -13,6 +13,9 @@ namespace {
 /// `dependsOnProduct` alone.
 class ProductFinder {
 public:
+  /// `narrow`: functions are computed for results of 16 bits.
+  explicit ProductFinder(bool narrow) : narrow(narrow) {}
+
   void visit(const Block *block) {
     for (const Stmt *stmt : block->statements)
       visit(stmt);
@@ -62,6 +65,7 @@ private:
   void visit(const Expr *expr, bool inProduct = false);
   void countWork(const Expr *expr);
 
+  bool narrow;
   unsigned loops = 0;
 };
 
@@ -97,8 +101,33 @@ static llvm::SmallVector<const Expr *> operandsOf(const Expr *expr) {
   }
 }
 
-/// Instructions of one element, counted in what ptxas makes of functions that epilogues have.
-static int64_t instructionsOf(const Expr *expr) {
+/// `narrow`: results have 16 bits, for which some functions are short.
+static EpilogueKind kindOf(const Expr *expr, bool narrow) {
+  if (const auto *unary = llvm::dyn_cast<Unary>(expr))
+    return unary->op == UnaryOp::Negate ? EpilogueKind::Arithmetic : EpilogueKind::Functions;
+  if (const auto *binary = llvm::dyn_cast<Binary>(expr)) {
+    bool isSimple = binary->op == BinaryOp::Add || binary->op == BinaryOp::Subtract || binary->op == BinaryOp::Multiply;
+    return isSimple ? EpilogueKind::Arithmetic : EpilogueKind::Functions;
+  }
+  const auto *call = llvm::dyn_cast<Call>(expr);
+  switch (call ? call->builtin : Builtin::Select) {
+  case Builtin::Min:
+  case Builtin::Max:
+    return EpilogueKind::Arithmetic;
+  case Builtin::Exp:
+  case Builtin::Exp2:
+  case Builtin::Sigmoid:
+  case Builtin::Tanh:
+  case Builtin::Erf:
+    return narrow ? EpilogueKind::ShortFunctions : EpilogueKind::Functions;
+  default:
+    return EpilogueKind::Functions;
+  }
+}
+
+/// Instructions of one element, counted in what ptxas makes of functions that epilogues have. `narrow`: results have 16
+/// bits.
+static int64_t instructionsOf(const Expr *expr, bool narrow) {
   if (llvm::isa<Unary, Binary>(expr)) {
     const auto *binary = llvm::dyn_cast<Binary>(expr);
     return binary && binary->op == BinaryOp::Divide ? 8 : 1;
@@ -108,14 +137,15 @@ static int64_t instructionsOf(const Expr *expr) {
     return 0;
   switch (call->builtin) {
   case Builtin::Erf:
+    return narrow ? 8 : 25;
   case Builtin::Pow:
   case Builtin::Sin:
   case Builtin::Cos:
     return 25;
   case Builtin::Tanh:
-    return 20;
+    return narrow ? 2 : 20;
   case Builtin::Sigmoid:
-    return 14;
+    return narrow ? 5 : 14;
   case Builtin::Exp:
   case Builtin::Exp2:
   case Builtin::Log:
@@ -128,10 +158,25 @@ static int64_t instructionsOf(const Expr *expr) {
   }
 }
 
+/// Of the instructions of a function in results of 16 bits.
+static int64_t specialOf(const Expr *expr) {
+  const auto *call = llvm::dyn_cast<Call>(expr);
+  if (!call)
+    return 0;
+  if (call->builtin == Builtin::Sigmoid || call->builtin == Builtin::Tanh)
+    return 2;
+  return call->builtin == Builtin::Erf ? 1 : 0;
+}
+
 void ProductFinder::countWork(const Expr *expr) {
   const auto &axes = expr->type.axes;
-  if (axes.size() > 1)
-    epilogue.instructions += instructionsOf(expr);
+  if (axes.size() > 1) {
+    int64_t instructions = instructionsOf(expr, narrow);
+    epilogue.instructions += instructions;
+    epilogue.special += narrow ? specialOf(expr) : 0;
+    if (instructions > 0)
+      epilogue.kind = std::max(epilogue.kind, kindOf(expr, narrow));
+  }
   if (!llvm::isa<Load>(expr))
     return;
   if (axes.size() > 1)
@@ -190,9 +235,18 @@ std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {
   const auto *stage = llvm::dyn_cast<ParallelStmt>(kernel.body->statements.front());
   if (!stage)
     return std::nullopt;
-  ProductFinder finder;
+  bool narrow = llvm::all_of(kernel.parameters, [](const Parameter &parameter) {
+    const Tensor *tensor = parameter.tensor;
+    return !tensor || tensor->access == TensorAccess::In || getBitWidth(tensor->element) <= 16;
+  });
+  // Sums with loaded tiles, such as a residual, need functions in full.
+  ProductFinder finder(narrow);
   finder.visit(stage->body);
-  KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue};
+  if (narrow && finder.epilogue.loads > 0) {
+    finder = ProductFinder(/*narrow=*/false);
+    finder.visit(stage->body);
+  }
+  KernelFacts facts{stage, {}, finder.loadsBeside, finder.epilogue, narrow};
   for (const Dot *dot : finder.dots) {
     std::optional<ProductFacts> product = ::factsOf(*dot);
     if (!product)

@@ -2,6 +2,7 @@
 #ifndef TILEC_TILING_KERNELFACTS_H
 #define TILEC_TILING_KERNELFACTS_H
 
+#include "tilec/Machine/ConsumerRegisters.h"
 #include "tilec/Sema/TypedStmt.h"
 
 namespace tilec {
@@ -22,6 +23,9 @@ struct ProductFacts {
 struct EpilogueFacts {
   /// For each element: instructions, roughly, and elements loaded.
   int64_t instructions = 0, loads = 0;
+  /// Of the instructions those of the unit for special functions, where these are most of a function's time.
+  int64_t special = 0;
+  EpilogueKind kind = EpilogueKind::None;
   /// Axes of vectors that are loaded, and the bytes of their elements.
   std::vector<std::pair<const sema::Axis *, int64_t>> vectors;
 };
@@ -32,6 +36,8 @@ struct KernelFacts {
   /// Whether tiles are loaded that no product takes, such as a bias.
   bool loadsBeside = false;
   EpilogueFacts epilogue;
+  /// Whether no result has more than 16 bits.
+  bool narrow = true;
 };
 
 /// Nothing for a kernel of several stages, or with a product that has other axes.

@@ -10,6 +10,7 @@ using namespace mlir;
 using namespace tilec;
 
 bool tilec::isF8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
+bool tilec::isPromoted(const DotFacts &facts) { return isF8(facts.lhs) && !facts.op().getFast(); }
 static bool is16Bit(Type type) { return type.isF16() || type.isBF16(); }
 
 int64_t tilec::tensorCoreK(const DotFacts &facts) {

@@ -33,6 +33,9 @@ bool comesFromDot(mlir::Value tile);
 
 bool isF8(mlir::Type type);
 
+/// Whether the Tensor Core's sums are promoted: added up in f32 every so many positions.
+bool isPromoted(const DotFacts &facts);
+
 /// The k of one 32-byte step of a Tensor Core instruction; 0 if none takes this pair of types.
 int64_t tensorCoreK(const DotFacts &facts);
 

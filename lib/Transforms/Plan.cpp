@@ -73,7 +73,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
       groups = *wgmmaGroups;
       warps = 4;
       for (const DotFacts &facts : dots)
-        setMma(facts, "wgmma", 64, facts.n, tensorCoreK(facts), 4, 1);
+        setMma(facts, "wgmma", 64, instructionColumns(facts, groups), tensorCoreK(facts), 4, 1);
     } else if (!dots.empty()) {
       warps = planWarpMma(kernel, dots, machine, pinnedWarps);
     } else {
@@ -174,8 +174,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     const DotFacts &facts = dots.front();
     int64_t slotBytes =
         facts.k * (facts.m * tilegpu::elementBytes(facts.lhs) + facts.n * tilegpu::elementBytes(facts.rhs));
-    bool isPromoted = isF8(facts.lhs) && !dot.getFast();
-    return !isPromoted && leastSlots * slotBytes + stagedBytes <= machine.sharedPerBlock &&
+    return !isPromoted(facts) && leastSlots * slotBytes + stagedBytes <= machine.sharedPerBlock &&
            runsAlikeInAllTiles(dot, kernel) && fitsOneGroup(kernel, dots, groups);
   }
 

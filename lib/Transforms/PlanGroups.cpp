@@ -1,6 +1,7 @@
 // Consumer groups of wgmma products and their registers.
 #include "PlanGroups.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "tilec/Transforms/AxisClasses.h"
 #include "tilec/Transforms/StagedStore.h"
@@ -24,8 +25,16 @@ static constexpr int64_t slackOfProduct = 16, slackOfChain = 36;
 // Descriptors and addresses beside the accumulators of an instruction: ptxas asks for 154 where it has 128 of them.
 static constexpr int64_t besideAccumulators = 26;
 
+// Sums of a thread of a promoted product: two accumulators of 64x192. ptxas holds them without spills.
+static constexpr int64_t mostSums = 192;
+
 // Registers that a thread of `groups` consumer groups and the producer has when the block starts.
 static int64_t launchRegisters(int64_t groups) { return std::min<int64_t>(255, 512 / (groups + 1)) / 8 * 8; }
+
+// Registers of a consumer's thread beside a producer's.
+static int64_t registersBeside(int64_t groups, int64_t producer) {
+  return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launchRegisters(groups) - producer) / groups / 8 * 8);
+}
 
 //===----------------------------------------------------------------------===//
 // Groups
@@ -110,8 +119,25 @@ bool tilec::canSplit(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
 // Registers
 //===----------------------------------------------------------------------===//
 
+int64_t tilec::instructionColumns(const DotFacts &facts, int64_t groups) {
+  if (!isPromoted(facts))
+    return facts.n;
+  int64_t most = std::min(mostSums, registersBeside(groups, singleProducer) - registersBesideTiles);
+  int64_t left = most - facts.m / 64 / groups * facts.n / 2;
+  for (int64_t pieces = 1; pieces <= facts.n / 8; ++pieces)
+    if (facts.n % (8 * pieces) == 0 && facts.n / pieces / 2 <= left)
+      return facts.n / pieces;
+  return facts.n;
+}
+
+// Sums of a thread: accumulators, and what an instruction leaves beside them.
+static int64_t registersOfSums(const DotFacts &facts, int64_t groups) {
+  int64_t beside = isPromoted(facts) ? instructionColumns(facts, groups) / 2 : 0;
+  return facts.m / 64 / groups * facts.n / 2 + beside;
+}
+
 int64_t tilec::leastRegisters(const DotFacts &facts, int64_t groups) {
-  return facts.m / 64 / groups * facts.n / 2 + besideAccumulators;
+  return registersOfSums(facts, groups) + besideAccumulators;
 }
 
 static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups, int64_t available) {
@@ -123,18 +149,37 @@ static LogicalResult checkRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> do
   return success();
 }
 
-// Whether arithmetic other than a cast works on the result of a product behind all loops.
-static bool hasEpilogue(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
+static bool hasNarrowResults(tile::KernelOp kernel) {
+  return !kernel
+              .walk([](tile::StoreOp store) {
+                bool isNarrow = getElementTypeOrSelf(store.getValue().getType()).getIntOrFloatBitWidth() <= 16;
+                return isNarrow ? WalkResult::advance() : WalkResult::interrupt();
+              })
+              .wasInterrupted();
+}
+
+static EpilogueKind kindOf(Operation *op, bool isNarrow) {
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::NegFOp, arith::MaximumFOp, arith::MinimumFOp>(op))
+    return EpilogueKind::Arithmetic;
+  auto quotient = dyn_cast<arith::DivFOp>(op);
+  bool isShort = isa<math::ExpOp, math::Exp2Op, math::TanhOp, math::ErfOp>(op) ||
+                 (quotient && matchPattern(quotient.getLhs(), m_OneFloat()));
+  return isShort && isNarrow ? EpilogueKind::ShortFunctions : EpilogueKind::Functions;
+}
+
+// What works on the result of a product behind all loops, beside casts.
+static EpilogueKind epilogueOf(tile::KernelOp kernel, ArrayRef<DotFacts> dots) {
   auto result = cast<RankedTensorType>(dots.back().op().getType());
-  return kernel
-      .walk([&](Operation *op) {
-        auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
-        bool isArithmetic = OpTrait::hasElementwiseMappableTraits(op) && op->getNumOperands() > 0 &&
-                            !isa<arith::TruncFOp, arith::ExtFOp, tile::CastOp>(op);
-        bool works = type && type.getShape() == result.getShape() && isArithmetic && !enclosingLoop(op);
-        return works ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+  bool isNarrow = hasNarrowResults(kernel);
+  EpilogueKind kind = EpilogueKind::None;
+  kernel.walk([&](Operation *op) {
+    auto type = op->getNumResults() == 1 ? dyn_cast<RankedTensorType>(op->getResult(0).getType()) : nullptr;
+    bool works = type && type.getShape() == result.getShape() && OpTrait::hasElementwiseMappableTraits(op) &&
+                 op->getNumOperands() > 0 && !isa<arith::TruncFOp, arith::ExtFOp, tile::CastOp>(op);
+    if (works && !enclosingLoop(op))
+      kind = std::max(kind, kindOf(op, isNarrow));
+  });
+  return kind;
 }
 
 static bool isOperandOfDot(tile::LoadOp load) {
@@ -145,12 +190,12 @@ static bool isOperandOfDot(tile::LoadOp load) {
 static int64_t peakRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   int64_t peak = registersBesideTiles;
   for (const DotFacts &facts : dots) {
-    peak += facts.m / 64 / groups * facts.n / 2;
+    peak += registersOfSums(facts, groups);
     // An operand made from another product stays in registers, packed.
     if (facts.lhsFromDot)
       peak += facts.m / 64 / groups * facts.k * facts.lhs.getIntOrFloatBitWidth() / 64;
   }
-  if (dots.size() == 1 && hasEpilogue(kernel, dots))
+  if (dots.size() == 1 && epilogueOf(kernel, dots) != EpilogueKind::None)
     peak += registersOfEpilogue;
   // Tiles loaded for the epilogue; a vector is held twice in each quad of columns.
   kernel.walk([&](tile::LoadOp load) {
@@ -165,16 +210,11 @@ bool tilec::fitsLaunchRegisters(tile::KernelOp kernel, ArrayRef<DotFacts> dots, 
   return peakRegisters(kernel, dots, groups) + registersOfStores <= launchRegisters(groups);
 }
 
-// Registers of a consumer's thread beside a producer's.
-static int64_t registersBeside(int64_t groups, int64_t producer) {
-  return std::min<int64_t>(mostConsumerRegisters, ((groups + 1) * launchRegisters(groups) - producer) / groups / 8 * 8);
-}
-
 // Beside a whole tile of accumulators all counts: vectors are held packed, parts of loaded tiles come with the units of
 // the epilogue, and threads that store rows of any alignment have shifts and ends.
 bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t groups) {
   constexpr int64_t registersOfShifts = 32;
-  int64_t tiles = 0, more = 0;
+  int64_t elements = dots.front().m * dots.front().n, tiles = 0, more = 0;
   kernel.walk([&](Operation *op) {
     if (op->hasAttr(stagedByThreads))
       more += registersOfShifts;
@@ -185,10 +225,11 @@ bool tilec::fitsOneGroup(tile::KernelOp kernel, ArrayRef<DotFacts> dots, int64_t
     if (type.getRank() > 1)
       ++tiles;
     else
-      more += registersOfVector(type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
+      more += registersOfVector(elements, type.getNumElements(), tilegpu::elementBytes(type.getElementType()));
   });
-  int64_t elements = dots.front().m * dots.front().n;
-  int64_t peak = registersOfWholeTile(elements, hasEpilogue(kernel, dots), tiles) + more;
+  // Sums with loaded tiles need functions in full.
+  EpilogueKind kind = tiles > 0 ? EpilogueKind::Functions : epilogueOf(kernel, dots);
+  int64_t peak = registersOfWholeTile(elements, kind, tiles) + more;
   return peak <= registersBeside(groups, singleProducer);
 }
 

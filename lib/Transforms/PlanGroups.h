@@ -19,6 +19,10 @@ bool canSplit(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots);
 /// addresses.
 int64_t leastRegisters(const DotFacts &facts, int64_t groups);
 
+/// Columns of one instruction of a product whose rows `groups` groups share. Promoted sums leave an instruction in
+/// registers of their own, beside all accumulators: the widest for which there is room.
+int64_t instructionColumns(const DotFacts &facts, int64_t groups);
+
 /// Consumer groups of a block, of which `sharing` work on the rows of one tile.
 struct ConsumerGroups {
   int64_t groups, sharing;

@@ -116,6 +116,14 @@ def erfc_exponent(x):
     return ((scaled_erfc(x)).ln() - x * x) / LN2 / x
 
 
+def erfc_exponent_from_zero(x):
+    """The same for x >= 0."""
+    if x > 2:
+        return erfc_exponent(x)
+    x = max(x, D(10) ** -20)
+    return (1 - x * (1 + erf_over_x(x * x))).ln() / LN2 / x
+
+
 def cosine(x):
     return series(lambda k, z: -z / ((2 * k + 1) * (2 * k + 2)), x * x)
 
@@ -216,6 +224,7 @@ emit("tanhRest", "(tanh(x) / x - 1) / z in z = x * x", tanh_rest, 0, 0.3025, (0,
 emit("erfRest", "erf(x) / x - 1 in z = x * x", erf_over_x, 0, 1, (6, 14))
 emit("erfcRest", "exp(x^2) erfc(x) in t = (x - 3) / (x + 3)", erfc_in_t, -0.5, 0.34, (0, 20))
 emit("erfcExponent", "log2(erfc(x)) / x", erfc_exponent, 1, 4.1, (8, 0))
+emit("narrowErfcExponent", "log2(erfc(x)) / x", erfc_exponent_from_zero, 0, 3.7, (6, 0))
 print("/// Sums of parts whose low bits are exact enough for fused multiply-adds.")
 split("ln2Parts32", LN2, single, 2)
 split("ln2Parts64", LN2, float, 2)

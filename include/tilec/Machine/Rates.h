@@ -25,6 +25,8 @@ struct ProductTile {
   bool generalOfBytes = false;
   /// The efficiency where groups take such tiles in turns, so that the edge is paid once; 0: they do not.
   int64_t inTurns = 0;
+  /// The efficiency where sums of 8-bit floats are promoted; 0: too many accumulators.
+  int64_t promoted = 0;
 };
 
 /// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.
@@ -54,6 +56,9 @@ struct MachineRates {
   /// Picoseconds of one instruction of an epilogue on one element, of one that is loaded there; and what of these
   /// remains where the epilogue runs under the products of another group, in thousandths.
   int64_t epilogueInstruction, epilogueLoad, instructionInTurns, loadInTurns;
+  /// Of an epilogue of up to so many instructions less remains, in thousandths: the other group leaves them slots. And
+  /// how many more instructions one of the unit for special functions is worth, where nothing hides it.
+  int64_t shortEpilogue, shortInTurns, specialInstruction;
   /// Nanoseconds from one tile to the next where groups take turns.
   int64_t turn;
   /// From the call to the first instruction and from the last one to the end, in nanoseconds.

@@ -13,11 +13,14 @@ public:
 
   /// Emits the accesses whose first register is in [begin, end).
   void emit(size_t begin, size_t end);
+  /// Emits the accesses of these registers, also if that has been done elsewhere.
+  void emit(const llvm::SmallDenseSet<uint32_t> &registers);
 
   /// One value for each register; those not emitted are null.
   llvm::ArrayRef<mlir::Value> results() const { return values; }
 
 private:
+  void emit(llvm::function_ref<bool(const VectorAccess &)> isWanted);
   void set(const VectorAccess &vector, mlir::Value value);
   void emitWindowed(llvm::ArrayRef<const VectorAccess *> vectors);
   mlir::Value load(const VectorAccess &vector, mlir::Type type);

@@ -1,5 +1,6 @@
 // Constants and element-wise operations: one scalar operation for each register. A run of them is computed some
 // registers at a time, so that what lies between its operands and its results is never alive as a whole tile.
+#include "LateVector.h"
 #include "LoadEmitter.h"
 #include "ReductionEmitter.h"
 #include "Rematerialize.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/Scratch.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -129,6 +131,7 @@ private:
   Lowering &lowering;
   SmallVector<Member, 0> members;
   llvm::DenseMap<Value, size_t> numberOf;
+  llvm::MapVector<Value, std::unique_ptr<LateVector>> vectors;
   tile::ReduceOp reduce;
   std::unique_ptr<ReductionEmitter> reduction;
   size_t done = 0;
@@ -137,6 +140,8 @@ private:
 } // namespace
 
 ArrayRef<Value> ElementwiseRun::valuesOf(Value operand) const {
+  if (auto late = vectors.find(operand); late != vectors.end())
+    return late->second->results();
   auto it = numberOf.find(operand);
   return it == numberOf.end() ? lowering.lowered(operand) : members[it->second].values();
 }
@@ -154,8 +159,10 @@ LogicalResult ElementwiseRun::add(Operation *op) {
   if (members.back().compare)
     return success();
   for (Value operand : op->getOperands())
-    if (size_t values = lowering.isTile(operand) && !holds(operand) ? lowering.lowered(operand).size() : 1;
-        values != 1 && values != count())
+    if (auto broadcast = operand.getDefiningOp<tile::BroadcastOp>(); broadcast && matchLateVector(broadcast))
+      vectors.try_emplace(operand, std::make_unique<LateVector>(lowering, broadcast));
+    else if (size_t values = lowering.isTile(operand) && !holds(operand) ? lowering.lowered(operand).size() : 1;
+             values != 1 && values != count())
       return op->emitError("E0431: operands with different layouts reach the lowering");
   return success();
 }
@@ -270,6 +277,9 @@ size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
 LogicalResult ElementwiseRun::advance(size_t end) {
   for (end = std::min(end, count()); done < end; done = std::min(done + registersAtOnce, count())) {
     size_t until = std::min(done + registersAtOnce, count());
+    for (auto &vector : vectors)
+      if (failed(vector.second->advance(until)))
+        return failure();
     for (Member &member : members)
       if (failed(lower(member, done, until)))
         return failure();
@@ -302,12 +312,12 @@ LogicalResult Lowering::lowerElementwise(Operation *op) {
 
 bool Lowering::isElementwiseTile(Operation &op) {
   return OpTrait::hasElementwiseMappableTraits(&op) && op.getNumResults() == 1 && isTile(op.getResult(0)) &&
-         !isUsuallyNothing(&op);
+         !isUsuallyNothing(&op) && !isPartOfLateVector(&op);
 }
 
 // What costs no instruction, or is one of a scalar: it may come before the run that it does not need.
 static bool mayPrecedeRun(Operation &op) {
-  if (isa<arith::ConstantOp, tile::PosOp, tile::BroadcastOp, tile::PermuteOp>(op))
+  if (isa<arith::ConstantOp, tile::PosOp, tile::BroadcastOp, tile::PermuteOp>(op) || isPartOfLateVector(&op))
     return true;
   return op.getNumRegions() == 0 && isMemoryEffectFree(&op) && op.getDialect() &&
          isa<arith::ArithDialect>(op.getDialect()) && llvm::none_of(op.getResults(), Lowering::isTile);

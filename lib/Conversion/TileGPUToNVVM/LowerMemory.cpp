@@ -112,9 +112,19 @@ void LoadEmitter::emitWindowed(ArrayRef<const VectorAccess *> vectors) {
 }
 
 void LoadEmitter::emit(size_t begin, size_t end) {
+  emit([&](const VectorAccess &vector) { return vector.registers.front() >= begin && vector.registers.front() < end; });
+}
+
+void LoadEmitter::emit(const llvm::SmallDenseSet<uint32_t> &registers) {
+  emit([&](const VectorAccess &vector) {
+    return llvm::any_of(vector.registers, [&](uint32_t reg) { return registers.contains(reg); });
+  });
+}
+
+void LoadEmitter::emit(function_ref<bool(const VectorAccess &)> isWanted) {
   SmallVector<const VectorAccess *> windowed;
   for (const VectorAccess &vector : accesses) {
-    if (vector.registers.front() < begin || vector.registers.front() >= end)
+    if (!isWanted(vector))
       continue;
     int64_t width = static_cast<int64_t>(vector.registers.size()), bytes = memory.getIntOrFloatBitWidth() / 8;
     if (isWindowed(source.op) && width > 1 && width * bytes >= 4)

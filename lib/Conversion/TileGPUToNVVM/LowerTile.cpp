@@ -14,6 +14,26 @@ LogicalResult Lowering::lowerPos(tile::PosOp op) {
   return success();
 }
 
+SmallVector<uint32_t> tilec::registersOfSlice(tile::BroadcastOp op) {
+  const Layout &layout = Lowering::layoutOf(op.getResult());
+  // Drop the new dimensions from the last to the first; each step tells which register of the slice a register reads.
+  SmallVector<unsigned> dropped;
+  for (unsigned dim = layout.rank(); dim-- > 0;)
+    if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
+      dropped.push_back(dim);
+  SmallVector<uint32_t> result;
+  for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg) {
+    Layout current = layout;
+    uint32_t source = reg;
+    for (unsigned dim : dropped) {
+      source = current.sliceRegister(dim, source);
+      current = current.sliceDim(dim);
+    }
+    result.push_back(source);
+  }
+  return result;
+}
+
 LogicalResult Lowering::lowerBroadcast(tile::BroadcastOp op) {
   const Layout &layout = layoutOf(op.getResult());
   ArrayRef<Value> input = registers(op.getInput());
@@ -23,18 +43,7 @@ LogicalResult Lowering::lowerBroadcast(tile::BroadcastOp op) {
     set(op.getResult(), std::move(registers));
     return success();
   }
-  // Drop the new dimensions from the last to the first; each step tells which register of the slice a register reads.
-  SmallVector<unsigned> dropped;
-  for (unsigned dim = layout.rank(); dim-- > 0;)
-    if (!llvm::is_contained(op.getDims(), static_cast<int64_t>(dim)))
-      dropped.push_back(dim);
-  for (uint32_t reg = 0; reg < layout.numRegisters(); ++reg) {
-    Layout current = layout;
-    uint32_t source = reg;
-    for (unsigned dim : dropped) {
-      source = current.sliceRegister(dim, source);
-      current = current.sliceDim(dim);
-    }
+  for (uint32_t source : registersOfSlice(op)) {
     if (source >= input.size())
       return op.emitError("E0431: a broadcast's operand does not have the slice of its result's layout");
     registers.push_back(input[source]);

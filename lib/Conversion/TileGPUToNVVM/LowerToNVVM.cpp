@@ -6,6 +6,7 @@
 #include "Lowering.h"
 #include "MathExpansion.h"
 #include "NarrowCounters.h"
+#include "NarrowedFunctions.h"
 #include "NarrowedQuotients.h"
 #include "Rematerialize.h"
 #include "SharedDivisions.h"
@@ -56,6 +57,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
     for (tilegpu::KernelOp kernel : kernels) {
       widenAgainAfterReductions(kernel);
       markNarrowedQuotients(kernel);
+      markNarrowedFunctions(kernel);
       divideRowsByReciprocals(kernel);
       waitBehindRows(kernel);
       joinStagedStores(kernel);

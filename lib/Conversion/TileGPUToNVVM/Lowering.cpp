@@ -1,5 +1,6 @@
 // The walk over a kernel: its function, parameters, threads, and the dispatch to the emitters of operations.
 #include "Lowering.h"
+#include "LateVector.h"
 #include "TileQueue.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -445,6 +446,8 @@ LogicalResult Lowering::lowerMisalignment(tile::MisalignmentOp op) {
 }
 
 LogicalResult Lowering::lowerOp(Operation *op) {
+  if (isPartOfLateVector(op))
+    return success();
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<tile::ArgOp>([&](auto arg) { return lowerArg(arg); })
       .Case<tile::ViewOp>([&](auto view) { return lowerView(view); })

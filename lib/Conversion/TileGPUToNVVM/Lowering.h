@@ -247,6 +247,9 @@ private:
   int64_t lastThresholdNumber = 0;
 };
 
+/// For each register of a broadcast's result the register of its operand, a tile.
+llvm::SmallVector<uint32_t> registersOfSlice(tile::BroadcastOp op);
+
 } // namespace tilec
 
 #endif // TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H

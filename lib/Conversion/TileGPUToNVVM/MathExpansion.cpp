@@ -1,6 +1,7 @@
 // expand-math: functions that the hardware lacks become arithmetic before the backend sees them.
 #include "MathExpansion.h"
 #include "MathFunctions.h"
+#include "NarrowedFunctions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,22 +15,6 @@ using namespace mlir;
 using namespace tilec;
 
 namespace {
-
-// x where `op` is 1 / (1 + exp(-x)); null elsewhere.
-Value sigmoidArgument(Operation *op) {
-  auto quotient = dyn_cast<arith::DivFOp>(op);
-  if (!quotient || !matchPattern(quotient.getLhs(), m_OneFloat()))
-    return nullptr;
-  auto sum = quotient.getRhs().getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return nullptr;
-  Value power = matchPattern(sum.getLhs(), m_OneFloat())   ? sum.getRhs()
-                : matchPattern(sum.getRhs(), m_OneFloat()) ? sum.getLhs()
-                                                           : Value();
-  auto exp = power ? power.getDefiningOp<math::ExpOp>() : nullptr;
-  auto negation = exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : nullptr;
-  return negation ? negation.getOperand() : Value();
-}
 
 // Operations that the expansion of a function has, about.
 int64_t expansionSize(Operation *op) {
@@ -133,6 +118,8 @@ struct ExpandMathPass : PassWrapper<ExpandMathPass, OperationPass<ModuleOp>> {
   static void expand(Operation *op, ConstantPool &constants, OutlinedFunctions &outlined) {
     OpBuilder builder(op);
     MathFunctions functions(builder, op->getLoc(), cast<FloatType>(op->getResult(0).getType()), constants);
+    if (op->hasAttr(narrowedFunction) && expandNarrowedFunction(op, functions))
+      return;
     Value argument = sigmoidArgument(op);
     if (!argument && outlined.contains(op))
       return outlined.call(op, constants);

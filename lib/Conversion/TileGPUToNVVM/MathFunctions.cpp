@@ -9,6 +9,7 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -224,6 +225,34 @@ Value MathFunctions::erf(Value x) {
   Value large = withSign(sub(c(1.0), complement), x);
   // NaN is in the polynomial; zeros keep their sign in both.
   return select(less(c(1.0), size), large, small);
+}
+
+//===----------------------------------------------------------------------===//
+// For results of 16 bits
+//===----------------------------------------------------------------------===//
+
+// 1 / (1 + exp(-x)). Where exp2 overflows, the reciprocal is 0.
+Value MathFunctions::narrowSigmoid(Scaled scaled) {
+  Value power = exp2(mul(scaled.x, c(-log2eParts32[0] * scaled.factor)));
+  return reciprocal(fma(power, c(1 / scaled.times), c(1 / scaled.times)));
+}
+
+// Twice the sigmoid of 2 x, which cancels nothing.
+Value MathFunctions::narrowOnePlusTanh(Scaled scaled) {
+  return narrowSigmoid({scaled.x, 2 * scaled.factor, 2 * scaled.times});
+}
+
+// erfc(-x) below 0, 2 - erfc(x) above. The polynomial falls beyond its range, too.
+Value MathFunctions::narrowOnePlusErf(Scaled scaled) {
+  SmallVector<double> exponent;
+  double power = scaled.factor;
+  for (double coefficient : narrowErfcExponent32) {
+    exponent.push_back(coefficient * power);
+    power *= scaled.factor;
+  }
+  Value size = abs(scaled.x);
+  Value complement = exp2(fma(size, polynomial(size, exponent), c(std::log2(scaled.times))));
+  return select(less(scaled.x, c(0.0)), complement, sub(c(2 * scaled.times), complement));
 }
 
 //===----------------------------------------------------------------------===//

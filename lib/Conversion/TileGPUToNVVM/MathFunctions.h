@@ -40,6 +40,16 @@ public:
   /// 1 / (1 + exp(-x)).
   Value sigmoid(Value x);
   Value erf(Value x);
+  /// A function of `factor` * x, for a factor above 0, times a power of two.
+  struct Scaled {
+    Value x;
+    double factor = 1, times = 1;
+  };
+  /// f32 for results of at most 16 bits, with a relative error below 2^-16: the sigmoid, 1 + tanh and 1 + erf, the last
+  /// one within 2^-24 where that is more. What is below 2^-126 becomes 0.
+  Value narrowSigmoid(Scaled scaled);
+  Value narrowOnePlusTanh(Scaled scaled);
+  Value narrowOnePlusErf(Scaled scaled);
   Value pow(Value x, Value y);
   Value sin(Value x) { return sinOrCos(x, /*cosine=*/false); }
   Value cos(Value x) { return sinOrCos(x, /*cosine=*/true); }

@@ -30,6 +30,8 @@ private:
   LogicalResult prepare();
   FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
   FailureOr<Value> descriptor(const SharedPart &part, OperandMajor major);
+  Value lateDescriptor(Value address, int64_t encoded);
+  Value sumInUnits(Value address, int64_t more);
   WgmmaStep step(int64_t mi, int64_t ni, int64_t ki) const;
   WgmmaSequence emptySequence() const;
   Ptx::Values sumInPlace();
@@ -46,6 +48,8 @@ private:
   Value descriptorA, descriptorB;
   /// Somebody waits for the product later.
   bool isStart = false;
+  /// Sums of 8-bit floats are added up in f32.
+  bool isPromoted = false;
 };
 
 } // namespace
@@ -77,6 +81,7 @@ LogicalResult WgmmaEmitter::prepare() {
   tile.instructionN = mma.getN();
   tile.elementBits = mmaTypeBits(*a);
   instruction = {mma.getN(), *a, *b, op.getTransA(), op.getTransB()};
+  isPromoted = (instruction.a == MmaType::E4M3 || instruction.a == MmaType::E5M2) && !op.getFast();
   if (mma.getM() != 64 || mma.getK() != tile.instructionK() || tile.m % 64 || tile.n % mma.getN() ||
       tile.k % mma.getK() || mmaTypeBits(*b) != tile.elementBits)
     return op.emitOpError("does not consist of whole wgmma instructions");
@@ -123,10 +128,43 @@ FailureOr<Value> WgmmaEmitter::descriptor(const SharedPart &part, OperandMajor m
         arith::MulIOp::create(builder, loc, inside, constant(part.tile.elementBits / 8)));
     address = arith::AddIOp::create(builder, loc, address, bytes);
   }
+  auto encoded = static_cast<int64_t>(fields->encode());
+  if (isPromoted)
+    return lateDescriptor(address, encoded);
   Value units = arith::ShRUIOp::create(builder, loc, address, constant(4));
   Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), units);
-  Value constants = ptx.constant(static_cast<int64_t>(fields->encode()), 64);
-  return arith::OrIOp::create(builder, loc, wide, constants).getResult();
+  return arith::OrIOp::create(builder, loc, wide, ptx.constant(encoded, 64)).getResult();
+}
+
+// The descriptor where a product cannot begin before the last one has ended: what depends on the slot is one
+// multiply-add in front of it. Of words, so that the optimiser does not add further offsets to both.
+Value WgmmaEmitter::lateDescriptor(Value address, int64_t encoded) {
+  Ptx::AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  Value low = sumInUnits(address, encoded & 0xffffffff), high = ptx.constant(encoded >> 32);
+  return ptx.assembly("mov.b64 $0, {$1, $2};", {builder.getI64Type()}, {low, high}, pure)[0];
+}
+
+// `address` / 16 + `more`, where `address` is a sum of multiples of 16 that fits into the bits that `more` leaves: the
+// products in it last, so that the rest leaves loops over slots.
+Value WgmmaEmitter::sumInUnits(Value address, int64_t more) {
+  SmallVector<Value> pending{address}, products, others;
+  while (!pending.empty()) {
+    Value value = pending.pop_back_val();
+    APInt factor;
+    if (auto sum = value.getDefiningOp<arith::AddIOp>())
+      pending.append({sum.getLhs(), sum.getRhs()});
+    else if (auto product = value.getDefiningOp<arith::MulIOp>();
+             product && matchPattern(product.getRhs(), m_ConstantInt(&factor)) && factor.urem(descriptorUnit) == 0)
+      products.push_back(
+          arith::MulIOp::create(builder, loc, product.getLhs(), ptx.constant(factor.getSExtValue() / descriptorUnit)));
+    else
+      others.push_back(arith::ShRUIOp::create(builder, loc, value, ptx.constant(4)));
+  }
+  Value result = ptx.constant(more);
+  for (Value value : llvm::concat<Value>(others, products))
+    result = arith::AddIOp::create(builder, loc, result, value);
+  return result;
 }
 
 WgmmaStep WgmmaEmitter::step(int64_t mi, int64_t ni, int64_t ki) const {
@@ -204,11 +242,9 @@ Ptx::Values WgmmaEmitter::sumExactly() {
 FailureOr<Ptx::Values> WgmmaEmitter::run() {
   if (failed(prepare()))
     return failure();
-  bool isF8 = instruction.a == MmaType::E4M3 || instruction.a == MmaType::E5M2;
-  bool isExact = isF8 && !op.getFast();
-  if (isExact && isStart)
+  if (isPromoted && isStart)
     return op.emitOpError("adds partial sums and cannot end later");
-  return isExact ? sumExactly() : sumInPlace();
+  return isPromoted ? sumExactly() : sumInPlace();
 }
 
 FailureOr<Ptx::Values> tilec::emitWgmma(OpBuilder &builder, const MmaInputs &inputs) {

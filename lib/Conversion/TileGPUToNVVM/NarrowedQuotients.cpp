@@ -17,18 +17,19 @@ static bool isNarrowFloat(Type type) {
   return isa<FloatType>(element) && element.getIntOrFloatBitWidth() <= 16;
 }
 
-static bool isNarrowed(Value value);
-
-static bool narrows(OpOperand &use) {
+static bool narrows(OpOperand &use, bool throughProducts) {
   Operation *user = use.getOwner();
   if (isa<arith::TruncFOp, tile::CastOp>(user))
     return isNarrowFloat(user->getResult(0).getType());
-  if (isa<arith::SelectOp, tilegpu::ConvertOp, tile::BroadcastOp, tile::PermuteOp>(user))
-    return isNarrowed(user->getResult(0));
+  if (isa<arith::SelectOp, tilegpu::ConvertOp, tile::BroadcastOp, tile::PermuteOp>(user) ||
+      (throughProducts && isa<arith::MulFOp>(user)))
+    return isNarrowed(user->getResult(0), throughProducts);
   return false;
 }
 
-static bool isNarrowed(Value value) { return llvm::all_of(value.getUses(), narrows); }
+bool tilec::isNarrowed(Value value, bool throughProducts) {
+  return llvm::all_of(value.getUses(), [&](OpOperand &use) { return narrows(use, throughProducts); });
+}
 
 void tilec::markNarrowedQuotients(tilegpu::KernelOp kernel) {
   kernel.walk([](arith::DivFOp division) {

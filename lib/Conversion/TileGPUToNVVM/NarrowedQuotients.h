@@ -11,6 +11,10 @@ namespace tilec {
 /// On an f32 division (unit): every use of the quotient casts it to a float of at most 16 bits.
 constexpr llvm::StringLiteral narrowedQuotient = "tilec.narrowed";
 
+/// Whether all uses of an f32 value cast it to a float of at most 16 bits, directly or through `select` and changes of
+/// layout; with `throughProducts` also after products with others, which keep a relative error.
+bool isNarrowed(mlir::Value value, bool throughProducts = false);
+
 /// Marks the kernel's divisions.
 void markNarrowedQuotients(tilegpu::KernelOp kernel);
 

@@ -196,6 +196,59 @@ TEST(MathFunctions, HardAngles) {
   EXPECT_LE(distance(sin64(hard64), std::sin(static_cast<long double>(hard64))), 2);
 }
 
+long double onePlusTanh(long double x) { return 2 * sigmoid(2 * x); }
+long double onePlusErf(long double x) { return std::erfc(-x); }
+
+/// For results of 16 bits: a relative error of at most 2^-16, or an absolute one of `absolute`; below 2^-126 nothing
+/// need be left.
+void expectNarrow(const char *name, Value (MathFunctions::*method)(MathFunctions::Scaled), Reference reference,
+                  double factor, double times, double absolute) {
+  HostFunction function =
+      HostFunction::fromRegisters({"f32"}, "f32", [&](OpBuilder &builder, Location loc, ArrayRef<Value> operands) {
+        ConstantPool constants;
+        MathFunctions functions(builder, loc, cast<FloatType>(operands[0].getType()), constants);
+        return (functions.*method)({operands[0], factor, times});
+      });
+  double worst = 0;
+  auto check = [&](float x) {
+    auto got = fromBits<float>(function(toBits(x)));
+    long double expected = times * reference(static_cast<long double>(factor) * x);
+    if (std::isnan(x)) {
+      EXPECT_TRUE(std::isnan(got)) << name;
+      return;
+    }
+    long double error = std::fabs(got - expected), flushed = times * 0x1p-125L;
+    if (error <= absolute * times || (expected < flushed && got >= 0 && got < flushed))
+      return;
+    worst = std::max(worst, static_cast<double>(error / expected));
+    EXPECT_LE(error, expected * 0x1p-16L) << name << " at " << x << " is " << got;
+  };
+  std::mt19937_64 random(1);
+  for (approximationError = -1; approximationError <= 1; ++approximationError) {
+    for (double range : {1.0, 6.0, 120.0}) {
+      std::uniform_real_distribution<double> linear(-range, range);
+      for (int i = 0; i < 60000; ++i)
+        check(static_cast<float>(linear(random) / factor));
+    }
+    for (int i = 0; i < 60000; ++i)
+      check(anyNumber<float>(random));
+    for (float x : specialValues<float>())
+      check(x);
+    for (uint32_t bits = 0; bits < 0x10000; ++bits)
+      check(fromBits<float>(static_cast<uint64_t>(bits) << 16));
+  }
+  approximationError = 0;
+  printf("  %-8s f32 2^%.1f where it is narrowed\n", name, std::log2(worst));
+}
+
+TEST(MathFunctions, Narrow) {
+  for (auto [factor, times] : {std::pair(1.0, 1.0), {0.79788456, 0.5}, {0.70710678, 0.5}, {1.702, 2.0}}) {
+    expectNarrow("sigmoid", &MathFunctions::narrowSigmoid, sigmoid, factor, times, 0);
+    expectNarrow("1 + tanh", &MathFunctions::narrowOnePlusTanh, onePlusTanh, factor, times, 0);
+    expectNarrow("1 + erf", &MathFunctions::narrowOnePlusErf, onePlusErf, factor, times, 0x1p-24);
+  }
+}
+
 template <typename T> void expectRemainder() {
   Compiled<T> remainder(&MathFunctions::remainder);
   std::mt19937_64 random(3);

@@ -109,6 +109,37 @@ TEST(ChooseSizes, MeasuredProducts) {
     EXPECT_EQ(sizes.choice(shape(dimensions[0], dimensions[1], dimensions[2])), std::string("gemm__") + variant);
 }
 
+/// Two accumulators of promoted sums; groups in turns beside results of 32 bits and beside a scale.
+TEST(ChooseSizes, MeasuredProductsOfBytes) {
+  auto scaled = [](llvm::StringRef accumulate) {
+    return "kernel gemm<BM: index = auto, BN: index = auto, BK: index = 128>(A: f8e4m3[M, K], B: f8e4m3[N, K], s: f32, "
+           "out C: bf16[M, N]) {\n  parallel m in tiles(M, BM), n in tiles(N, BN) {\n    var acc: f32[m, n] = 0\n"
+           "    for k in tiles(K, BK) { acc += dot[k](A[m, k], B[n, k]" +
+           accumulate.str() + ") }\n    C[m, n] = bf16(acc * s)\n  }\n}";
+  };
+  Sizes promoted(scaled("")), fast(scaled(", accumulate = fast")), integers(gemm("auto", "auto", "auto", "i8"));
+  EXPECT_EQ(promoted.choice(shape(4096, 4096, 4096)), "gemm__BM128_BN256");
+  EXPECT_EQ(promoted.choice(shape(8192, 8192, 8192)), "gemm__BM128_BN192");
+  EXPECT_EQ(promoted.choice(shape(4096, 28672, 8192)), "gemm__BM128_BN192");
+  EXPECT_EQ(fast.choice(shape(8192, 8192, 8192)), "gemm__BM128_BN192");
+  EXPECT_EQ(integers.choice(shape(4096, 4096, 4096)), "gemm__BM128_BN128_BK128");
+}
+
+/// Short functions run under the products of another group; in full, as beside a residual, they do not.
+TEST(ChooseSizes, MeasuredEpilogues) {
+  auto linear = [](llvm::StringRef more, llvm::StringRef result) {
+    return "kernel linear<BM: index = auto, BN: index = auto, BK: index = 64>(A: bf16[M, K], W: bf16[N, K], bias: "
+           "bf16[N], R: bf16[M, N], out C: bf16[M, N]) {\n  parallel m in tiles(M, BM), n in tiles(N, BN) {\n"
+           "    var acc: f32[m, n] = 0\n    for k in tiles(K, BK) { acc += dot[k](A[m, k], W[n, k]) }\n"
+           "    let y = acc + bias[n]\n    C[m, n] = bf16(" +
+           result.str() + more.str() + ")\n  }\n}";
+  };
+  Sizes silu(linear("", "y * sigmoid(y)")), residual(linear(" + R[m, n]", "0.5 * y * (1 + erf(y * 0.7071))"));
+  EXPECT_EQ(silu.choice(shape(4096, 4096, 4096)), "linear__BM128_BN128");
+  EXPECT_EQ(silu.choice(shape(8192, 8192, 8192)), "linear__BM128_BN192");
+  EXPECT_EQ(residual.choice(shape(8192, 8192, 8192)), "linear__BM128_BN256");
+}
+
 TEST(ChooseSizes, OneSetServesUnalignedTensors) {
   Sizes sizes(gemm());
   EXPECT_EQ(llvm::count_if(sizes.program->kernels, [](const sema::Kernel &kernel) { return kernel.chosen.general; }),
