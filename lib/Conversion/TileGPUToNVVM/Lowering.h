@@ -57,6 +57,8 @@ struct AffineCompare {
   const Layout *layout;
 };
 
+class ReductionEmitter;
+
 class Lowering {
 public:
   Lowering(tilegpu::KernelOp kernel, const Machine &machine)
@@ -100,6 +102,12 @@ public:
   void awaitCluster();
   /// The mbarrier of a reduction over the cluster.
   mlir::Value clusterBarrier(tile::ReduceOp reduce);
+  /// Reductions that have sent their partial results and wait for the exchange of a later one.
+  struct PendingReduction {
+    tile::ReduceOp op;
+    std::shared_ptr<ReductionEmitter> emitter;
+  };
+  llvm::SmallVector<PendingReduction> pendingReductions;
   /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.
   void addressBuffers();
 

@@ -14,15 +14,18 @@ public:
   /// Emits what the masks of absent positions need.
   ReductionEmitter(Lowering &lowering, tile::ReduceOp op, const ReductionPlan &plan);
 
-  /// The reduction of the input's registers, all lowered; one value for each register of the result.
-  Registers run();
+  /// The reduction of the input's registers, all lowered. The result is known at once, or with the last one of the
+  /// reductions across warps that wait together.
+  void run();
 
   /// Whether the input may come in the order of its registers instead: one result, in the same order of its addends.
   static bool takesRegistersInOrder(tile::ReduceOp op, const ReductionPlan &plan);
   /// Takes registers [begin, end) of the input, after those before them.
   void add(llvm::ArrayRef<mlir::Value> input, size_t begin, size_t end);
-  /// The result after all registers.
-  Registers finish();
+  /// After all registers, as run().
+  void finish();
+  /// What comes after the barrier of reductions that wait together.
+  void receive();
 
 private:
   /// Sums of addends by turns, and whose turn is next.
@@ -42,10 +45,14 @@ private:
   mlir::Value combined(Chains &own);
   void addTo(Chains &own, mlir::Value value);
   void addAll(Chains &own, llvm::ArrayRef<mlir::Value> input, llvm::ArrayRef<uint32_t> registers);
-  Registers acrossThreads(Registers partial);
+  void acrossThreads(Registers partial);
   mlir::Value shuffle(mlir::Value value, uint32_t mask);
-  Registers acrossWarps(const Registers &partial);
-  mlir::Value acrossCluster(mlir::Value partial);
+  void acrossWarps(const Registers &partial);
+  void send(const Registers &partial);
+  void sendInCluster(mlir::Value partial);
+  mlir::Type slotType();
+  SharedScratch slots();
+  Registers received();
   mlir::Value slotOfWarp();
   mlir::Value fromSlot(mlir::Value value);
   mlir::Value sumOfSlots(SharedScratch &scratch);
@@ -69,6 +76,10 @@ private:
   /// Of registers that come in order.
   Chains chains;
 };
+
+/// Whether a reduction across warps can wait for the exchange of a later one: no operation between them uses a result
+/// of `pending`, whose last one it is.
+bool waitsForNext(llvm::ArrayRef<tile::ReduceOp> pending);
 
 /// Two reductions of tiles of one dimension whose results are only combined with each other. The second takes the parts
 /// that each thread has of the first along, so that lanes and warps combine once.
