@@ -132,8 +132,8 @@ bool Row::match(DataFlowSolver &solver) {
   return most > 0 && reads();
 }
 
-// Keeps the loads of what several loops read, of one loop those of its own row. False if there are none, or they are too
-// much to hold.
+// Keeps the loads of what several loops read, of one loop those of its own row. False if there are none, or they are
+// too much to hold.
 bool Row::reads() {
   auto readIn = [](const TileLoop &tiles, Value view) {
     return llvm::any_of(tiles.loads, [&](const MovingLoad &load) { return tile::LoadOp(load.op).getView() == view; });

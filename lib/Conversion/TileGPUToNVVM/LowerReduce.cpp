@@ -103,13 +103,17 @@ Registers ReductionEmitter::parts() {
 }
 
 void ReductionEmitter::acrossThreads(Registers partial) {
+  if (plan.warps.empty())
+    lowering.set(op.getResult(), acrossLanes(std::move(partial)));
+  else
+    acrossWarps(std::move(partial));
+}
+
+Registers ReductionEmitter::acrossLanes(Registers partial) {
   for (uint32_t mask : plan.laneMasks)
     for (Value &value : partial)
       value = scalars.combine(op.getKind(), value, shuffle(value, mask), element);
-  if (plan.warps.empty())
-    lowering.set(op.getResult(), std::move(partial));
-  else
-    acrossWarps(partial);
+  return partial;
 }
 
 // Absent positions, those failing the predicate, and padding become the neutral element.
@@ -169,20 +173,34 @@ Value ReductionEmitter::slotOfWarp() {
 }
 
 // Those whose scratch nobody else uses wait together, where no result is needed before.
-void ReductionEmitter::acrossWarps(const Registers &partial) {
-  send(partial);
-  lowering.pendingReductions.push_back({op, std::make_shared<ReductionEmitter>(*this)});
-  SmallVector<tile::ReduceOp> pending = llvm::map_to_vector(
-      lowering.pendingReductions, [](const Lowering::PendingReduction &other) { return other.op; });
-  if (waitsForNext(pending))
+void ReductionEmitter::acrossWarps(Registers partial) {
+  lowering.pendingReductions.push_back({op, std::make_shared<ReductionEmitter>(*this), std::move(partial)});
+  SmallVector<tile::ReduceOp> ops = llvm::map_to_vector(
+      lowering.pendingReductions, [](const Lowering::PendingReduction &pending) { return pending.op; });
+  if (waitsForNext(ops))
     return;
+  SmallVector<Lowering::PendingReduction> all = std::exchange(lowering.pendingReductions, {});
+  SmallVector<std::function<void()>> receive;
+  for (ArrayRef<Lowering::PendingReduction> rest = all; !rest.empty();) {
+    size_t alike = ReductionExchange::countAlike(lowering, rest);
+    if (alike > 1) {
+      auto exchange = std::make_shared<ReductionExchange>(rest.take_front(alike));
+      exchange->send();
+      receive.push_back([exchange] { exchange->receive(); });
+    } else {
+      rest.front().emitter->send(rest.front().partial);
+      receive.push_back([emitter = rest.front().emitter] { emitter->receive(); });
+    }
+    rest = rest.drop_front(std::max<size_t>(alike, 1));
+  }
   if (lowering.clusterBlocks == 1)
     lowering.groupBarrier();
-  for (Lowering::PendingReduction &other : std::exchange(lowering.pendingReductions, {}))
-    other.emitter->receive();
+  for (const std::function<void()> &each : receive)
+    each();
 }
 
-void ReductionEmitter::send(const Registers &partial) {
+void ReductionEmitter::send(Registers partial) {
+  partial = acrossLanes(std::move(partial));
   if (lowering.clusterBlocks > 1)
     return sendInCluster(partial.front());
   SharedScratch scratch = slots();
@@ -221,9 +239,7 @@ Type ReductionEmitter::slotType() {
   return inWords ? builder.getI32Type() : type;
 }
 
-SharedScratch ReductionEmitter::slots() {
-  return SharedScratch(lowering, lowering.scratchAddress(op), slotType());
-}
+SharedScratch ReductionEmitter::slots() { return SharedScratch(lowering, lowering.scratchAddress(op), slotType()); }
 
 void ReductionEmitter::receive() { lowering.set(op.getResult(), received()); }
 

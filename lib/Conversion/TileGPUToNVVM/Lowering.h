@@ -102,10 +102,11 @@ public:
   void awaitCluster();
   /// The mbarrier of a reduction over the cluster.
   mlir::Value clusterBarrier(tile::ReduceOp reduce);
-  /// Reductions that have sent their partial results and wait for the exchange of a later one.
+  /// Reductions that have the partial results of each thread and wait for the exchange of a later one.
   struct PendingReduction {
     tile::ReduceOp op;
     std::shared_ptr<ReductionEmitter> emitter;
+    Registers partial;
   };
   llvm::SmallVector<PendingReduction> pendingReductions;
   /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.

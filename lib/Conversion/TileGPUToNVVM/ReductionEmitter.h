@@ -24,7 +24,8 @@ public:
   void add(llvm::ArrayRef<mlir::Value> input, size_t begin, size_t end);
   /// After all registers, as run().
   void finish();
-  /// What comes after the barrier of reductions that wait together.
+  /// Of one reduction across warps, before and after the barrier of those that wait together.
+  void send(Registers partial);
   void receive();
 
 private:
@@ -47,8 +48,8 @@ private:
   void addAll(Chains &own, llvm::ArrayRef<mlir::Value> input, llvm::ArrayRef<uint32_t> registers);
   void acrossThreads(Registers partial);
   mlir::Value shuffle(mlir::Value value, uint32_t mask);
-  void acrossWarps(const Registers &partial);
-  void send(const Registers &partial);
+  Registers acrossLanes(Registers partial);
+  void acrossWarps(Registers partial);
   void sendInCluster(mlir::Value partial);
   mlir::Type slotType();
   SharedScratch slots();
@@ -58,6 +59,8 @@ private:
   mlir::Value sumOfSlots(SharedScratch &scratch);
   mlir::Value elementOfThread();
   int64_t elementOfRegister(uint32_t reg);
+
+  friend class ReductionExchange;
 
   Lowering &lowering;
   tile::ReduceOp op;
@@ -75,6 +78,27 @@ private:
   int64_t granule = 1;
   /// Of registers that come in order.
   Chains chains;
+};
+
+/// Reductions of the same kind and layout, each to one word, that wait together: lanes and warps exchange all of them
+/// with fewer shuffles than one by one.
+class ReductionExchange {
+public:
+  using Pending = llvm::ArrayRef<Lowering::PendingReduction>;
+  /// The longest head of `pending` that can be exchanged so; less than two: none.
+  static size_t countAlike(Lowering &lowering, Pending pending);
+
+  explicit ReductionExchange(Pending members);
+  void send();
+  void receive();
+
+private:
+  mlir::Value address(mlir::Value slot, mlir::Value member);
+
+  Pending members;
+  ReductionEmitter &first;
+  /// A power of two, at least the number of members: lane i has the member i modulo it.
+  uint32_t width;
 };
 
 /// Whether a reduction across warps can wait for the exchange of a later one: no operation between them uses a result
