@@ -32,13 +32,17 @@ public:
 private:
   unsigned levelOf(Operation &op);
   std::optional<SetVector<Operation *>> sourcesAfter(Operation *last, Operation *reduce);
-  void gather(Operation *reduce, unsigned level);
+  void gather(Operation *op, unsigned level);
 
   Block &block;
   /// How many reductions across warps an operation's operands come through, one after another.
   llvm::DenseMap<Operation *, unsigned> levels;
-  /// Of each level, the last reduction of those that stand together.
-  llvm::DenseMap<unsigned, Operation *> lasts;
+  /// Of each level, the last reduction of those that stand together; and the last of each kind and type of these.
+  struct Last {
+    Operation *any = nullptr;
+    llvm::DenseMap<std::pair<Type, unsigned>, Operation *> alike;
+  };
+  llvm::DenseMap<unsigned, Last> lasts;
 };
 
 unsigned Gatherer::levelOf(Operation &op) {
@@ -73,19 +77,29 @@ std::optional<SetVector<Operation *>> Gatherer::sourcesAfter(Operation *last, Op
   return sources;
 }
 
-void Gatherer::gather(Operation *reduce, unsigned level) {
-  Operation *&last = lasts[level];
-  std::optional<SetVector<Operation *>> sources = last ? sourcesAfter(last, reduce) : std::nullopt;
-  if (sources) {
-    SmallVector<Operation *> inOrder(sources->begin(), sources->end());
-    llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    Operation *place = last;
-    for (Operation *op : inOrder) {
-      op->moveAfter(place);
-      place = op;
-    }
+// Those of one kind and type stand side by side: they are exchanged in one.
+void Gatherer::gather(Operation *op, unsigned level) {
+  auto reduce = cast<tile::ReduceOp>(op);
+  Last &last = lasts[level];
+  std::pair<Type, unsigned> kind = {reduce.getInput().getType(), static_cast<unsigned>(reduce.getKind())};
+  Operation *&alike = last.alike[kind];
+  Operation *place = alike ? alike : last.any;
+  std::optional<SetVector<Operation *>> sources = place ? sourcesAfter(place, reduce) : std::nullopt;
+  if (!sources) {
+    last.any = reduce;
+    last.alike.clear();
+    last.alike[kind] = reduce;
+    return;
   }
-  last = reduce;
+  if (place == last.any)
+    last.any = reduce;
+  alike = reduce;
+  SmallVector<Operation *> inOrder(sources->begin(), sources->end());
+  llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *moved : inOrder) {
+    moved->moveAfter(place);
+    place = moved;
+  }
 }
 
 void Gatherer::run() {

@@ -376,7 +376,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
-  if (streams.fewWiden() || (streams.held && !storesTiles(kernel)))
+  if (streams.fewWiden() || (streams.held && streams.vectors && !streams.parted && !storesTiles(kernel)))
     readOnce(kernel, /*inLoops=*/streams.loops);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
   int64_t blocks = blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes,
