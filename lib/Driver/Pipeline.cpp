@@ -83,6 +83,8 @@ static constexpr PipelineStep steps[] = {
      buildTileGPUPass<&createOrderProducts>},
     {"peel", "split loops into an interior without masks and the rest", IRLevel::TileGPU,
      buildTileGPUPass<&createPeel>},
+    {"gather-reductions", "let reductions of one row wait together", IRLevel::TileGPU,
+     buildTileGPUPass<&createGatherReductions>},
     {"plan-shared-memory", "place buffers in shared memory", IRLevel::TileGPU,
      buildTileGPUPass<&createPlanSharedMemory>},
     {"lower-to-nvvm", "turn kernels into functions of one thread", IRLevel::TileGPU,

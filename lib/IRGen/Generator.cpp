@@ -45,19 +45,23 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
         if (pairs && isFaster && !failed && !hasProduct(module->getBody()->back()))
           generate(narrow(*pairs));
       };
+      int64_t tiles = 1;
       for (int64_t bound : rows.bounds) {
         if (isFaster)
           generate(withLength(fast, *rows.dimension, bound, builder));
-        // With tiles that are absent too little of a row that is held tile by tile would be on its way.
-        if (isFaster && (!rows.streamed || bound == rows.bounds.front()))
-          generate(withBound(fast, *rows.dimension, bound, builder));
-        if (rows.streamed)
+        // Of a row that is held tile by tile the number of tiles is known, so that only the last one needs masks.
+        for (; isFaster && rows.tile && tiles * rows.tile <= bound; ++tiles)
+          generate(tiles == 1 ? withBound(fast, *rows.dimension, bound, builder)
+                              : withTiles(fast, *rows.dimension, rows.tile, tiles, builder));
+        if (rows.tile)
           continue;
+        if (isFaster)
+          generate(withBound(fast, *rows.dimension, bound, builder));
         if (isFaster)
           generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
         generate(withBound(general, *rows.dimension, bound, builder));
       }
-      if (isFaster && rows.dimension && !rows.streamed)
+      if (isFaster && rows.dimension && !rows.tile)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
       if (isFaster) {
         generate(fast);

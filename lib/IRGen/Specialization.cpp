@@ -61,6 +61,14 @@ public:
     target.when.push_back(hostCondition(builder, "lt", builder.getStringAttr(name), builder.getI64IntegerAttr(limit)));
   }
 
+  void requireAbove(StringRef name, int64_t limit) {
+    ArgumentFacts &facts = target.arguments[name];
+    if (facts.min && *facts.min > limit)
+      return;
+    facts.min = limit + 1;
+    target.when.push_back(hostCondition(builder, "gt", builder.getStringAttr(name), builder.getI64IntegerAttr(limit)));
+  }
+
   void requireEqual(StringRef name, int64_t value) {
     ArgumentFacts &facts = target.arguments[name];
     facts.min = facts.max = value;
@@ -168,11 +176,18 @@ static void collectLengths(const sema::Block &block, llvm::SmallSetVector<const 
   }
 }
 
+// Scalars that a loop carries: sums and the like of its tiles.
+static bool carriesScalars(const ForStmt &loop) {
+  return !loop.carried.empty() &&
+         llvm::all_of(loop.carried, [](const Variable *variable) { return variable->type.axes.empty(); });
+}
+
 // The dimension d of loops over equal tiles of 0..d in one block of a stage whose iterations numbers count, and the
-// size of the tiles.
+// size of the tiles. One loop alone is that of a row if it carries scalars.
 static std::pair<const Variable *, int64_t> streamedRow(const sema::Block &block) {
   std::pair<const Variable *, int64_t> first = {nullptr, 0};
   unsigned loops = 0;
+  bool scalars = false;
   for (const Stmt *stmt : block.statements) {
     if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt)) {
       bool rows = llvm::all_of(stage->bindings, [](const Binding &binding) { return binding.tile() == 0; });
@@ -186,9 +201,10 @@ static std::pair<const Variable *, int64_t> streamedRow(const sema::Block &block
     if (loops > 0 && row != first)
       return {nullptr, 0};
     first = row;
+    scalars |= carriesScalars(*loop);
     ++loops;
   }
-  return loops > 1 && first.second > 0 ? first : std::pair<const Variable *, int64_t>(nullptr, 0);
+  return (loops > 1 || scalars) && first.second > 0 ? first : std::pair<const Variable *, int64_t>(nullptr, 0);
 }
 
 // Rows of as many tiles, and in all as many bytes, as `hold-rows` takes.
@@ -202,7 +218,7 @@ static RowLengths streamedLengths(const Kernel &kernel) {
       bytes += std::max<int64_t>(getBitWidth(tensor->element) / 8, 1);
   if (!dimension || bytes == 0)
     return {};
-  RowLengths result{dimension, /*streamed=*/true, {}};
+  RowLengths result{dimension, tile, {}};
   for (int64_t tiles = 1; tiles <= tile::maxHeldTiles && tiles * tile * bytes <= tile::maxHeldBytes; tiles *= 2)
     if (tiles * tile < dimension->max.value_or(INT64_MAX))
       result.bounds.push_back(tiles * tile);
@@ -217,7 +233,7 @@ RowLengths tilec::rowLengths(const Kernel &kernel) {
     return streamedLengths(kernel);
   if (lengths.size() != 1 || !lengths.front()->max || lengths.front()->min == lengths.front()->max)
     return {};
-  RowLengths result{lengths.front(), /*streamed=*/false, {}};
+  RowLengths result{lengths.front(), /*tile=*/0, {}};
   for (int64_t bound = 512; bound < *result.dimension->max; bound *= 2)
     if (bound > result.dimension->min.value_or(0))
       result.bounds.push_back(bound);
@@ -235,6 +251,15 @@ Specialization tilec::withLength(Specialization specialization, const Variable &
                                  Builder &builder) {
   specialization.suffix += "_of_" + std::to_string(length);
   FactAdder(specialization, builder).requireEqual(dimension.name, length);
+  return specialization;
+}
+
+Specialization tilec::withTiles(Specialization specialization, const Variable &dimension, int64_t tile, int64_t count,
+                                Builder &builder) {
+  specialization.suffix += "_" + std::to_string(count) + "x" + std::to_string(tile);
+  FactAdder facts(specialization, builder);
+  facts.requireAbove(dimension.name, (count - 1) * tile);
+  facts.requireBelow(dimension.name, count * tile + 1);
   return specialization;
 }
 

@@ -57,8 +57,8 @@ const sema::Variable *lengthOf(const sema::Axis &axis);
 /// variants; empty where no axis or more than one dimension decides about the size of tiles.
 struct RowLengths {
   const sema::Variable *dimension = nullptr;
-  /// Rows of any length that loops read tile by tile, more than once: those of a few tiles can be held.
-  bool streamed = false;
+  /// The size of the tiles of rows of any length that loops read tile by tile, else 0: rows of a few can be held.
+  int64_t tile = 0;
   llvm::SmallVector<int64_t> bounds;
 };
 RowLengths rowLengths(const sema::Kernel &kernel);
@@ -70,6 +70,10 @@ Specialization withBound(Specialization specialization, const sema::Variable &di
 /// A specialisation for one length alone: no position is absent, and divisions by the length are by a constant.
 Specialization withLength(Specialization specialization, const sema::Variable &dimension, int64_t length,
                           mlir::Builder &builder);
+
+/// A specialisation for lengths of `count` tiles, of which the last may be in part beyond the end.
+Specialization withTiles(Specialization specialization, const sema::Variable &dimension, int64_t tile, int64_t count,
+                         mlir::Builder &builder);
 
 /// The IR form of a host expression.
 mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);

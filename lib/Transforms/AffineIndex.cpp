@@ -248,6 +248,8 @@ bool tilec::isAtMost(Value value, Value bound) {
   std::optional<int64_t> a = constantInt(value), b = constantInt(bound);
   if (a && b)
     return *a <= *b;
+  if (auto argument = bound.getDefiningOp<tile::ArgOp>(); a && argument && argument.getMin())
+    return *a <= static_cast<int64_t>(*argument.getMin());
   if (auto min = value.getDefiningOp<arith::MinSIOp>())
     return isAtMost(min.getLhs(), bound) || isAtMost(min.getRhs(), bound);
   return false;

@@ -4,11 +4,14 @@
 #include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "tilec/Dialect/Tile/HeldRows.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Transforms/Facts.h"
 #include "tilec/Transforms/Passes.h"
 
 namespace tilec {
@@ -81,17 +84,23 @@ void findLoads(TileLoop &found, Operation *first) {
   }
 }
 
+// Whether a loop carries nothing but scalars and reduces tiles.
+bool sumsUp(scf::ForOp loop) {
+  bool tiles = llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+  return !tiles && loop.getNumResults() > 0 && !loop.getBody()->getOps<tile::ReduceOp>().empty();
+}
+
 // The row of one iteration of a stage.
 class Row {
 public:
   explicit Row(Block &stage) : stage(stage) {}
 
-  /// Whether several loops run over the same few tiles and some read again what another has read.
+  /// Whether several loops run over the same few tiles and some read again what another has read, or one reduces them.
   bool match(DataFlowSolver &solver);
   void hold();
 
 private:
-  bool readsAgain();
+  bool reads();
   void emitLoads(OpBuilder &builder);
   void unroll(TileLoop &tiles);
 
@@ -112,19 +121,20 @@ bool Row::match(DataFlowSolver &solver) {
     loops.push_back({loop, {}, {}, {}});
     findLoads(loops.back(), loops.front().loop);
   }
-  if (loops.size() < 2)
+  if (loops.empty() || (loops.size() == 1 && !sumsUp(loops.front().loop)))
     return false;
   auto *lattice = solver.lookupState<dataflow::IntegerValueRangeLattice>(upper);
   if (!lattice || lattice->getValue().isUninitialized() ||
       lattice->getValue().getValue().smax().sgt(tile::maxHeldTiles))
     return false;
   most = lattice->getValue().getValue().smax().getSExtValue();
-  exact = isConstant(upper, most);
-  return most > 0 && readsAgain();
+  exact = lattice->getValue().getValue().smin() == most;
+  return most > 0 && reads();
 }
 
-// Keeps the loads of what several loops read. False if there are none, or they are too much to hold.
-bool Row::readsAgain() {
+// Keeps the loads of what several loops read, of one loop those of its own row. False if there are none, or they are
+// too much to hold.
+bool Row::reads() {
   auto readIn = [](const TileLoop &tiles, Value view) {
     return llvm::any_of(tiles.loads, [&](const MovingLoad &load) { return tile::LoadOp(load.op).getView() == view; });
   };
@@ -132,6 +142,8 @@ bool Row::readsAgain() {
   llvm::SmallDenseSet<Value> views;
   for (TileLoop &tiles : loops) {
     llvm::erase_if(tiles.loads, [&](MovingLoad &load) {
+      if (loops.size() == 1)
+        return llvm::none_of(load.op.getSubscripts(), [&](Value value) { return value.getParentBlock() == &stage; });
       return llvm::count_if(loops, [&](const TileLoop &other) { return readIn(other, load.op.getView()); }) < 2;
     });
     for (MovingLoad &load : tiles.loads)
@@ -218,8 +230,26 @@ struct HoldRowsPass : tilec::impl::HoldRowsBase<HoldRowsPass> {
     if (failed(solver.initializeAndRun(kernel)))
       return signalPassFailure();
     Row row(stages.front().getBody().front());
-    if (row.match(solver))
-      row.hold();
+    if (!row.match(solver))
+      return;
+    row.hold();
+    if (failed(proveFullTiles(kernel)))
+      signalPassFailure();
+  }
+
+  // A row of so many tiles, of whatever length, has all positions of all but the last one.
+  static LogicalResult proveFullTiles(tile::KernelOp kernel) {
+    DataFlowSolver solver;
+    dataflow::loadBaselineAnalyses(solver);
+    solver.load<dataflow::IntegerRangeAnalysis>();
+    if (failed(solver.initializeAndRun(kernel)))
+      return failure();
+    RewritePatternSet patterns(kernel.getContext());
+    arith::populateIntRangeOptimizationsPatterns(patterns, solver);
+    if (failed(applyPatternsGreedily(kernel, std::move(patterns))))
+      return failure();
+    markFacts(kernel);
+    return success();
   }
 };
 

@@ -1,6 +1,7 @@
 // order-accesses: barriers between accesses of one tensor whose elements different threads of a group may touch.
 #include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/TileGPUDialect.h"
+#include "tilec/Transforms/AffineIndex.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
 
@@ -138,12 +139,54 @@ bool areParts(const Access &before, Operation *after) {
   return before.loops.empty() && first && second && first[0] == second[0] && first[1] != second[1];
 }
 
+// The distance of two subscripts' first elements and the lengths that they span, if they differ by a constant.
+struct Apart {
+  int64_t distance, first, second;
+};
+
+std::optional<int64_t> spanOf(const AffineIndex &index, Type type) {
+  int64_t span = 1;
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  for (auto [dim, coefficient] : llvm::enumerate(index.coefficients)) {
+    if (coefficient < 0)
+      return std::nullopt;
+    std::optional<int64_t> reach = llvm::checkedMul(coefficient, tensor.getDimSize(dim) - 1);
+    if (!reach)
+      return std::nullopt;
+    span += *reach;
+  }
+  return span;
+}
+
+std::optional<Apart> apart(Value first, Value second) {
+  std::optional<AffineIndex> a = affineIndex(first), b = affineIndex(second);
+  if (!a || !b)
+    return std::nullopt;
+  LinearSum difference = b->base;
+  difference.add(a->base, -1);
+  std::optional<int64_t> one = spanOf(*a, first.getType()), other = spanOf(*b, second.getType());
+  bool constant = llvm::all_of(difference.terms, [](const auto &term) { return term.second == 0; });
+  return constant && one && other ? std::optional(Apart{difference.constant, *one, *other}) : std::nullopt;
+}
+
+// Whether two accesses outside of loops, or in one iteration of them, have no element in common: somewhere one begins
+// where the other has ended.
+bool areDisjoint(const Access &before, Operation *after) {
+  Place first = *placeOf(before.op), second = *placeOf(after);
+  if (!before.loops.empty() || first.view != second.view)
+    return false;
+  return llvm::any_of(llvm::zip(first.subscripts, second.subscripts), [](auto pair) {
+    std::optional<Apart> parts = apart(std::get<0>(pair), std::get<1>(pair));
+    return parts && (parts->distance >= parts->first || -parts->distance >= parts->second);
+  });
+}
+
 bool conflict(const Access &before, Operation *after) {
   if ((isa<tile::LoadOp>(before.op) && isa<tile::LoadOp>(after)) ||
       (isa<tile::AtomicOp>(before.op) && isa<tile::AtomicOp>(after)))
     return false;
   return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after) &&
-         !areParts(before, after);
+         !areParts(before, after) && !areDisjoint(before, after);
 }
 
 void add(Pending &pending, const Access &access) {

@@ -109,13 +109,22 @@ bool storesInLoops(tile::KernelOp kernel) {
       .wasInterrupted();
 }
 
-// What such blocks read is read once: in the second-level cache it need not stay, nor drive out dirty lines, whose
+// What such kernels read is read once: in the second-level cache it need not stay, nor drive out dirty lines, whose
 // write-back costs bandwidth.
-void readOnce(tile::KernelOp kernel) {
-  kernel.walk([](tile::LoadOp load) {
-    if (bytesOf(load) > 0 && isOwn(load) && load->getParentOfType<LoopLikeOpInterface>())
+void readOnce(tile::KernelOp kernel, bool inLoops) {
+  kernel.walk([&](tile::LoadOp load) {
+    if (bytesOf(load) > 0 && isOwn(load) && (!inLoops || load->getParentOfType<LoopLikeOpInterface>()))
       evictFirst(load);
   });
+}
+
+bool storesTiles(tile::KernelOp kernel) {
+  return kernel
+      .walk([](Operation *op) {
+        bool found = isa<tile::StoreOp, tile::AtomicOp>(op) && isa<RankedTensorType>(op->getOperand(0).getType());
+        return found ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 // Loads of different loops are not on their way together. 0 if one reads what another has read: more blocks would drive
@@ -184,11 +193,33 @@ int64_t bytesInFlight(const Streams &streams, const Machine &machine, int64_t ve
   return threads * vectors * vectorBytes;
 }
 
-// Of all tensors together a few vectors, as many more as a block of heldThreads leaves to each.
-int64_t heldVectorsPerThread(const Streams &streams, int64_t vectors) {
+// Blocks of `threads` threads that bring a multiprocessor to Machine::bytesInFlight(), as many as leave a thread its
+// packed loads beside everything else.
+int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threads, int64_t least = 1,
+                       int64_t otherWords = 0) {
+  if (blockBytes == 0)
+    return 0;
+  int64_t words = otherRegisters + otherWords + blockBytes / threads / wordBytes;
+  int64_t most = std::min<int64_t>(machine.maxThreadsPerMultiprocessor / threads, machine.registers / threads / words);
+  int64_t wanted = std::max<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), least);
+  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(most, 1));
+}
+
+// Of all tensors together a few vectors, as many more as a block of heldThreads leaves to each. Where a row has more
+// than that, half of the threads with twice as many, if more blocks have room then: a quarter of their elements again
+// is for those being worked on.
+int64_t heldVectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
   int64_t elements = vectorBytes / streams.elementBytes;
   int64_t perThread = std::clamp<int64_t>(heldVectors / streams.held, 1, std::max<int64_t>(heldElements / elements, 1));
-  while (vectors > perThread * heldThreads && 2 * perThread * elements <= streams.mostElements())
+  auto mayDouble = [&] { return 2 * perThread * elements <= streams.mostElements(); };
+  while (vectors > perThread * heldThreads && mayDouble())
+    perThread *= 2;
+  int64_t bytes = vectors * streams.held * vectorBytes,
+          threads = llvm::PowerOf2Ceil(llvm::divideCeil(vectors, perThread));
+  bool isLong = vectors * streams.held > heldVectors * heldThreads && threads > blockThreads;
+  if (isLong && mayDouble() &&
+      blocksInFlight(bytes, machine, threads / 2, heldBlocks, bytes / (threads / 2) / wordBytes / 4) >
+          blocksInFlight(bytes, machine, threads, heldBlocks))
     perThread *= 2;
   return perThread;
 }
@@ -200,7 +231,7 @@ int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t
   if (!streams.loops && streams.parted)
     return 2;
   if (!streams.loops && streams.held)
-    return heldVectorsPerThread(streams, vectors);
+    return heldVectorsPerThread(streams, machine, vectors);
   if (!streams.loops)
     return vectors <= blockThreads ? 1 : 2;
   if (streams.fewBlocks)
@@ -266,17 +297,6 @@ std::optional<unsigned> fastestRange(tile::KernelOp kernel) {
       fastest = numbers.front();
   });
   return equal && fastest && *fastest + 1 < ranges.size() ? fastest : std::nullopt;
-}
-
-// Blocks of `threads` threads that bring a multiprocessor to Machine::bytesInFlight(), as many as leave a thread its
-// packed loads beside everything else.
-int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threads, int64_t least = 1) {
-  if (blockBytes == 0)
-    return 0;
-  int64_t most = std::min<int64_t>(machine.maxThreadsPerMultiprocessor / threads,
-                                   machine.registers / threads / (otherRegisters + blockBytes / threads / wordBytes));
-  int64_t wanted = std::max<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), least);
-  return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(most, 1));
 }
 
 // Rows in one dimension, reduced outside of loops and branches: what the lowering can spread over a cluster.
@@ -356,8 +376,8 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   while (!fits(warps) && streams.elements * 2 <= maxElements * warps * lanes)
     warps /= 2;
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
-  if (streams.fewWiden())
-    readOnce(kernel);
+  if (streams.fewWiden() || (streams.held && streams.vectors && !streams.parted && !storesTiles(kernel)))
+    readOnce(kernel, /*inLoops=*/streams.loops);
   int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
   int64_t blocks = blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes,
                                   streams.held && !streams.parted ? heldBlocks : 1);

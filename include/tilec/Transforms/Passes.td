@@ -146,6 +146,14 @@ def Peel : Tilec_Pass<"peel", "::tilec::tilegpu::KernelOp"> {
   }];
 }
 
+def GatherReductions : Tilec_Pass<"gather-reductions", "::tilec::tilegpu::KernelOp"> {
+  let summary = "let reductions of one row wait together";
+  let description = [{
+    Moves reductions across warps that do not need each other's results, with the arithmetic that they reduce, behind
+    the first of them. What stands together before the first use of a result is exchanged at one barrier.
+  }];
+}
+
 def PlanSharedMemory : Tilec_Pass<"plan-shared-memory", "::tilec::tilegpu::KernelOp"> {
   let summary = "place rings, buffers, scratch and barriers in shared memory";
   let description = [{

@@ -295,7 +295,7 @@ LogicalResult ElementwiseRun::finish() {
   if (failed(advance(count())))
     return failure();
   if (reduction)
-    lowering.set(reduce.getResult(), reduction->finish());
+    reduction->finish();
   return success();
 }
 

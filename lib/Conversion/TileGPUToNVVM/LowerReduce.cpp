@@ -75,9 +75,9 @@ void ReductionEmitter::addAll(Chains &own, ArrayRef<Value> input, ArrayRef<uint3
   }
 }
 
-Registers ReductionEmitter::finish() { return acrossThreads(joined({combined(chains)})); }
+void ReductionEmitter::finish() { acrossThreads(joined({combined(chains)})); }
 
-Registers ReductionEmitter::run() { return acrossThreads(joined(parts())); }
+void ReductionEmitter::run() { acrossThreads(joined(parts())); }
 
 Registers ReductionEmitter::joined(Registers parts) {
   if (other)
@@ -102,11 +102,18 @@ Registers ReductionEmitter::parts() {
   return partial;
 }
 
-Registers ReductionEmitter::acrossThreads(Registers partial) {
+void ReductionEmitter::acrossThreads(Registers partial) {
+  if (plan.warps.empty())
+    lowering.set(op.getResult(), acrossLanes(std::move(partial)));
+  else
+    acrossWarps(std::move(partial));
+}
+
+Registers ReductionEmitter::acrossLanes(Registers partial) {
   for (uint32_t mask : plan.laneMasks)
     for (Value &value : partial)
       value = scalars.combine(op.getKind(), value, shuffle(value, mask), element);
-  return plan.warps.empty() ? partial : acrossWarps(partial);
+  return partial;
 }
 
 // Absent positions, those failing the predicate, and padding become the neutral element.
@@ -165,10 +172,38 @@ Value ReductionEmitter::slotOfWarp() {
   return slot;
 }
 
-Registers ReductionEmitter::acrossWarps(const Registers &partial) {
+// Those whose scratch nobody else uses wait together, where no result is needed before.
+void ReductionEmitter::acrossWarps(Registers partial) {
+  lowering.pendingReductions.push_back({op, std::make_shared<ReductionEmitter>(*this), std::move(partial)});
+  SmallVector<tile::ReduceOp> ops = llvm::map_to_vector(
+      lowering.pendingReductions, [](const Lowering::PendingReduction &pending) { return pending.op; });
+  if (waitsForNext(ops))
+    return;
+  SmallVector<Lowering::PendingReduction> all = std::exchange(lowering.pendingReductions, {});
+  SmallVector<std::function<void()>> receive;
+  for (ArrayRef<Lowering::PendingReduction> rest = all; !rest.empty();) {
+    size_t alike = ReductionExchange::countAlike(lowering, rest);
+    if (alike > 1) {
+      auto exchange = std::make_shared<ReductionExchange>(rest.take_front(alike));
+      exchange->send();
+      receive.push_back([exchange] { exchange->receive(); });
+    } else {
+      rest.front().emitter->send(rest.front().partial);
+      receive.push_back([emitter = rest.front().emitter] { emitter->receive(); });
+    }
+    rest = rest.drop_front(std::max<size_t>(alike, 1));
+  }
+  if (lowering.clusterBlocks == 1)
+    lowering.groupBarrier();
+  for (const std::function<void()> &each : receive)
+    each();
+}
+
+void ReductionEmitter::send(Registers partial) {
+  partial = acrossLanes(std::move(partial));
   if (lowering.clusterBlocks > 1)
-    return {acrossCluster(partial.front())};
-  SharedScratch scratch(lowering, lowering.scratchAddress(op), type);
+    return sendInCluster(partial.front());
+  SharedScratch scratch = slots();
   int64_t perSlot = plan.scratchElements() / plan.numSlots();
   if (!op->hasAttr(tilegpu::singleUseName))
     lowering.groupBarrier();
@@ -184,11 +219,43 @@ Registers ReductionEmitter::acrossWarps(const Registers &partial) {
     lowering.emitIf(first, write);
   else
     write();
-  lowering.groupBarrier();
+}
+
+// One element: lane i of each warp sends its partial result to block i of the cluster.
+void ReductionEmitter::sendInCluster(Value partial) {
+  if (slotType() != type)
+    partial = toWord(builder, loc, partial);
+  SharedScratch scratch = slots();
+  Value barrier = lowering.clusterBarrier(op);
+  lowering.awaitCluster();
+  Value sends = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
+                                      lowering.constant32(lowering.clusterBlocks));
+  lowering.emitIf(sends, [&] { scratch.sendInCluster(partial, slotOfWarp(), lowering.lane, barrier); });
+}
+
+// Elements of a cluster's slots are words at least.
+Type ReductionEmitter::slotType() {
+  bool inWords = lowering.clusterBlocks > 1 && tilegpu::clusterSlotBytes(op) * 8 > type.getIntOrFloatBitWidth();
+  return inWords ? builder.getI32Type() : type;
+}
+
+SharedScratch ReductionEmitter::slots() { return SharedScratch(lowering, lowering.scratchAddress(op), slotType()); }
+
+void ReductionEmitter::receive() { lowering.set(op.getResult(), received()); }
+
+// In a cluster, after the partial results of all warps have come. All lanes have the result.
+Registers ReductionEmitter::received() {
+  SharedScratch scratch = slots();
+  if (lowering.clusterBlocks > 1) {
+    Ptx(builder, loc).mbarrierWaitForCluster(lowering.clusterBarrier(op), lowering.constant32(0));
+    return {sumOfSlots(scratch)};
+  }
+  int64_t perSlot = plan.scratchElements() / plan.numSlots();
   if (perSlot == 1 && plan.numSlots() <= lanesPerWarp)
     return {sumOfSlots(scratch)};
+  Value threadElement = elementOfThread();
   Registers result;
-  for (uint32_t reg = 0; reg < partial.size(); ++reg) {
+  for (uint32_t reg = 0; reg < plan.inThread.size(); ++reg) {
     SmallVector<Value> parts;
     for (uint32_t s = 0; s < plan.numSlots(); ++s)
       parts.push_back(scratch.load(lowering.addConstant(threadElement, elementOfRegister(reg) + s * perSlot)));
@@ -199,24 +266,6 @@ Registers ReductionEmitter::acrossWarps(const Registers &partial) {
     result.push_back(parts.front());
   }
   return result;
-}
-
-// One element: lane i of each warp sends its partial result to block i of the cluster, and waits until those of all
-// warps have come. All lanes have it.
-Value ReductionEmitter::acrossCluster(Value partial) {
-  Type slotType = type;
-  if (tilegpu::clusterSlotBytes(op) * 8 > type.getIntOrFloatBitWidth()) {
-    slotType = builder.getI32Type();
-    partial = toWord(builder, loc, partial);
-  }
-  SharedScratch scratch(lowering, lowering.scratchAddress(op), slotType);
-  Value barrier = lowering.clusterBarrier(op);
-  lowering.awaitCluster();
-  Value sends = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
-                                      lowering.constant32(lowering.clusterBlocks));
-  lowering.emitIf(sends, [&] { scratch.sendInCluster(partial, slotOfWarp(), lowering.lane, barrier); });
-  Ptx(builder, loc).mbarrierWaitForCluster(barrier, lowering.constant32(0));
-  return sumOfSlots(scratch);
 }
 
 // Narrow elements are in words.
@@ -281,12 +330,35 @@ std::optional<JoinedReductions> tilec::joinedReductionsOf(tile::ReduceOp reduce)
   return isScalar ? matchJoinedReductions(*reduce->user_begin()) : std::nullopt;
 }
 
+// Whether a reduction across warps has its scratch, or its part of a cluster's, for itself.
+static bool mayWait(tile::ReduceOp op) {
+  std::optional<ReductionPlan> plan = tilegpu::planOf(op);
+  std::optional<JoinedReductions> joined = joinedReductionsOf(op);
+  bool isLeft = joined && joined->first == op;
+  return plan && !plan->warps.empty() && !isLeft && op->hasAttr(tilegpu::singleUseName);
+}
+
+bool tilec::waitsForNext(ArrayRef<tile::ReduceOp> pending) {
+  if (!mayWait(pending.back()))
+    return false;
+  for (Operation *op = pending.back()->getNextNode(); op; op = op->getNextNode()) {
+    bool uses = llvm::any_of(op->getOperands(), [&](Value operand) {
+      return llvm::is_contained(pending, operand.getDefiningOp<tile::ReduceOp>());
+    });
+    if (uses || op->getNumRegions() > 0)
+      return false;
+    if (auto reduce = dyn_cast<tile::ReduceOp>(op); reduce && mayWait(reduce))
+      return true;
+  }
+  return false;
+}
+
 LogicalResult Lowering::lowerReduce(tile::ReduceOp op) {
   if (std::optional<JoinedReductions> joined = joinedReductionsOf(op); joined && joined->first == op)
     return success();
   std::optional<ReductionPlan> plan = tilegpu::planOf(op);
   if (!plan)
     return op.emitError("E0431: this reduction has no plan for its layout");
-  set(op.getResult(), ReductionEmitter(*this, op, *plan).run());
+  ReductionEmitter(*this, op, *plan).run();
   return success();
 }

@@ -60,6 +60,8 @@ struct AffineCompare {
   const Layout *layout;
 };
 
+class ReductionEmitter;
+
 class Lowering {
 public:
   Lowering(tilegpu::KernelOp kernel, const Machine &machine)
@@ -103,6 +105,13 @@ public:
   void awaitCluster();
   /// The mbarrier of a reduction over the cluster.
   mlir::Value clusterBarrier(tile::ReduceOp reduce);
+  /// Reductions that have the partial results of each thread and wait for the exchange of a later one.
+  struct PendingReduction {
+    tile::ReduceOp op;
+    std::shared_ptr<ReductionEmitter> emitter;
+    Registers partial;
+  };
+  llvm::SmallVector<PendingReduction> pendingReductions;
   /// Addresses this group's copies of the kernel's buffers, after the numbers above have been set for a process.
   void addressBuffers();
 

@@ -9,15 +9,6 @@
 using namespace mlir;
 using namespace tilec;
 
-// Arithmetic that may be done again beside the conversion: one operation, the centring of a row. Where a thread has
-// many elements, registers for them all cost it the company of other blocks, which is dearer than the exponentials of a
-// softmax.
-static unsigned maxSteps(Value value) {
-  constexpr size_t many = 32;
-  constexpr unsigned centring = 1, exponential = 3;
-  return Lowering::layoutOf(value).numRegisters() < many ? centring : exponential;
-}
-
 static bool isNarrow(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
   return type && type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() <= 16;
@@ -52,6 +43,23 @@ static Operation *cheapRoot(Value value, unsigned steps) {
   return nullptr;
 }
 
+// Arithmetic that may be done again beside the conversion: one operation, the centring of a row. Where a thread has
+// many elements of the tensor, registers for them all cost it the company of other blocks, which is dearer than the
+// exponentials of a softmax.
+static bool isCheap(Value value) {
+  constexpr size_t many = 32;
+  constexpr unsigned centring = 1, exponential = 3;
+  Operation *root = cheapRoot(value, exponential);
+  if (!root || cheapRoot(value, centring))
+    return root;
+  auto read = root->getOperand(0).getDefiningOp<tile::LoadOp>();
+  size_t elements = 0;
+  for (tile::LoadOp load : read->getBlock()->getOps<tile::LoadOp>())
+    if (load.getView() == read.getView() && Lowering::isTile(load.getResult()))
+      elements += Lowering::layoutOf(load.getResult()).numRegisters();
+  return elements >= many;
+}
+
 static Value cloneChain(OpBuilder &builder, Value value, int64_t number) {
   Operation *op = value.getDefiningOp();
   IRMapping mapping;
@@ -72,8 +80,7 @@ static SmallVector<Value> valuesAcross(tile::ReduceOp reduce) {
   for (Operation &op : *reduce->getBlock()) {
     if (&op == reduce)
       break;
-    if (op.getNumResults() != 1 || !Lowering::isTile(op.getResult(0)) ||
-        !cheapRoot(op.getResult(0), maxSteps(op.getResult(0))))
+    if (op.getNumResults() != 1 || !Lowering::isTile(op.getResult(0)) || !isCheap(op.getResult(0)))
       continue;
     if (llvm::any_of(op.getUsers(), [&](Operation *user) {
           return user->getBlock() == reduce->getBlock() && reduce->isBeforeInBlock(user);
