@@ -72,6 +72,9 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
       if (between && kernel.chosen.inputs && !failed && hasProduct(module->getBody()->back()))
         generate(inputs);
+      std::optional<Specialization> partly = makePartly(kernel, builder);
+      if (partly && kernel.chosen.general && !failed && hasProduct(module->getBody()->back()))
+        generate(*partly);
       if (kernel.chosen.general)
         generate(general);
     }

@@ -1,4 +1,4 @@
-// The fast, inputs and general variants of a kernel.
+// The fast, inputs, partly and general variants of a kernel.
 #include "Specialization.h"
 
 #include "tilec/Dialect/Tile/HeldRows.h"
@@ -120,15 +120,16 @@ static bool hasRows(const Kernel &kernel) {
   });
 }
 
+// Requires the alignment of the tensors that `counts` names.
 static Specialization specialize(const Kernel &kernel, Builder &builder, StringRef suffix, int64_t alignment,
-                                 bool inputsOnly) {
+                                 function_ref<bool(const Tensor &)> counts) {
   Specialization result = makeGeneral(kernel, builder);
   result.kind = suffix;
   result.suffix = suffix.str();
   FactAdder facts(result, builder);
   size_t sideRank = hasRows(kernel) ? 1 : 0;
   for (const Parameter &parameter : kernel.parameters) {
-    if (!parameter.tensor || (inputsOnly && parameter.tensor->access != TensorAccess::In))
+    if (!parameter.tensor || !counts(*parameter.tensor))
       continue;
     result.alignments[parameter.tensor->name] = alignment;
     result.when.push_back(hostCondition(builder, "aligned", builder.getStringAttr(parameter.tensor->name),
@@ -142,10 +143,12 @@ static Specialization specialize(const Kernel &kernel, Builder &builder, StringR
   return result;
 }
 
+static bool allTensors(const Tensor &) { return true; }
+
 // Loads element by element through registers take about fifteen times as long as bulk copies (GEMM 4095x4097x4104 on
 // the H200: `general` 31, `inputs` 456 TFLOP/s). The factor errs to the other variants' side.
 Attribute tilec::costOf(const Kernel &kernel, const Specialization &specialization, Builder &builder) {
-  constexpr int64_t scalarLoads = 20;
+  constexpr int64_t scalarLoads = 20, halfOfThem = 10;
   if (kernel.chosen.cost.getAsNull())
     return {};
   Attribute cost = toAttribute(kernel.chosen.cost, builder);
@@ -153,7 +156,8 @@ Attribute tilec::costOf(const Kernel &kernel, const Specialization &specializati
     return cost;
   if (specialization.kind == "inputs")
     return hostCondition(builder, "add", cost, toAttribute(kernel.chosen.scalarStores, builder));
-  return hostCondition(builder, "mul", cost, builder.getI64IntegerAttr(scalarLoads));
+  int64_t factor = specialization.kind == "partly" ? halfOfThem : scalarLoads;
+  return hostCondition(builder, "mul", cost, builder.getI64IntegerAttr(factor));
 }
 
 const Variable *tilec::lengthOf(const sema::Axis &axis) {
@@ -264,7 +268,7 @@ Specialization tilec::withTiles(Specialization specialization, const Variable &d
 }
 
 Specialization tilec::makeFast(const Kernel &kernel, Builder &builder) {
-  return specialize(kernel, builder, "fast", vectorBytes, /*inputsOnly=*/false);
+  return specialize(kernel, builder, "fast", vectorBytes, allTensors);
 }
 
 std::optional<Specialization> tilec::makePairs(const Kernel &kernel, Builder &builder) {
@@ -272,10 +276,41 @@ std::optional<Specialization> tilec::makePairs(const Kernel &kernel, Builder &bu
   bool isNarrow = llvm::any_of(kernel.parameters, [](const Parameter &parameter) {
     return parameter.tensor && getBitWidth(parameter.tensor->element) < 8 * wordBytes;
   });
-  Specialization pairs = specialize(kernel, builder, "pairs", wordBytes, /*inputsOnly=*/false);
+  Specialization pairs = specialize(kernel, builder, "pairs", wordBytes, allTensors);
   return isNarrow ? std::optional(pairs) : std::nullopt;
 }
 
 Specialization tilec::makeInputs(const Kernel &kernel, Builder &builder) {
-  return specialize(kernel, builder, "inputs", vectorBytes, /*inputsOnly=*/true);
+  return specialize(kernel, builder, "inputs", vectorBytes,
+                    [](const Tensor &tensor) { return tensor.access == TensorAccess::In; });
+}
+
+// Whether the number of rows of a matrix is the length of another input's rows, and its own length is that of none.
+static bool hasContractedRows(const Tensor &tensor, const Kernel &kernel) {
+  auto isMatrix = [](const Tensor *other) {
+    return other && other->access == TensorAccess::In && other->shape.size() > 1;
+  };
+  if (tensor.stridesKind != TensorStrides::Contiguous || !isMatrix(&tensor) || tensor.shape.size() != 2)
+    return false;
+  const Variable *rows = asArgument(tensor.shape[0]), *columns = asArgument(tensor.shape[1]);
+  bool isContracted = false, isAlone = rows && columns;
+  for (const Parameter &parameter : kernel.parameters) {
+    if (!isMatrix(parameter.tensor) || parameter.tensor == &tensor)
+      continue;
+    const Variable *length = asArgument(parameter.tensor->shape.back());
+    isContracted |= length == rows;
+    isAlone &= length != columns;
+  }
+  return isContracted && isAlone;
+}
+
+std::optional<Specialization> tilec::makePartly(const Kernel &kernel, Builder &builder) {
+  bool any = llvm::any_of(kernel.parameters, [&](const Parameter &parameter) {
+    return parameter.tensor && hasContractedRows(*parameter.tensor, kernel);
+  });
+  if (!any)
+    return std::nullopt;
+  return specialize(kernel, builder, "partly", vectorBytes, [&](const Tensor &tensor) {
+    return tensor.access == TensorAccess::In && !hasContractedRows(tensor, kernel);
+  });
 }

@@ -21,7 +21,7 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
-  /// "fast", "pairs", "inputs" or "general".
+  /// "fast", "pairs", "inputs", "partly" or "general".
   llvm::StringRef kind;
   /// Appended to the variant's name: the kind, with a bound of the length "fast_512", for one length "fast_of_512".
   std::string suffix;
@@ -46,6 +46,10 @@ std::optional<Specialization> makePairs(const sema::Kernel &kernel, mlir::Builde
 
 /// As makeFast for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
 Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
+
+/// As makeInputs, but for matrices whose number of rows is the length of other inputs' rows: in A[m, k] B[k, n] the
+/// rows of A stay fast whatever the length of B's. None without such matrices.
+std::optional<Specialization> makePartly(const sema::Kernel &kernel, mlir::Builder &builder);
 
 /// The cost of a variant (docs/abi.md); null where the kernel has no variants to compare.
 mlir::Attribute costOf(const sema::Kernel &kernel, const Specialization &specialization, mlir::Builder &builder);

@@ -7,7 +7,7 @@
 
 namespace tilec::tile {
 
-/// On a kernel, from IR generation: which specialisation it is, "fast", "pairs", "inputs" or "general".
+/// On a kernel, from IR generation: which specialisation it is, "fast", "pairs", "inputs", "partly" or "general".
 constexpr llvm::StringLiteral specializationName = "tilec.specialization";
 /// On a kernel, from IR generation: the host expression (docs/abi.md) by which a launcher compares variants.
 constexpr llvm::StringLiteral costName = "tilec.cost";
