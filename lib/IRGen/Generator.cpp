@@ -46,16 +46,18 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
           generate(narrow(*pairs));
       };
       for (int64_t bound : rows.bounds) {
-        if (isFaster)
+        bool words = !rows.streamed && favoursWords(bound);
+        if (isFaster && (rows.streamed || llvm::isPowerOf2_64(bound)))
           generate(withLength(fast, *rows.dimension, bound, builder));
         // With tiles that are absent too little of a row that is held tile by tile would be on its way.
-        if (isFaster && (!rows.streamed || bound == rows.bounds.front()))
+        if (isFaster && (!rows.streamed || bound == rows.bounds.front()) && !(words && pairs))
           generate(withBound(fast, *rows.dimension, bound, builder));
         if (rows.streamed)
           continue;
         if (isFaster)
           generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
-        generate(withBound(general, *rows.dimension, bound, builder));
+        if (!words)
+          generate(withBound(general, *rows.dimension, bound, builder));
       }
       if (isFaster && rows.dimension && !rows.streamed)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
