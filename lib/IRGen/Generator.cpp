@@ -47,7 +47,8 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       };
       int64_t tiles = 1;
       for (int64_t bound : rows.bounds) {
-        if (isFaster)
+        bool words = !rows.tile && favoursWords(bound);
+        if (isFaster && (rows.tile || llvm::isPowerOf2_64(bound)))
           generate(withLength(fast, *rows.dimension, bound, builder));
         // Of a row that is held tile by tile the number of tiles is known, so that only the last one needs masks.
         for (; isFaster && rows.tile && tiles * rows.tile <= bound; ++tiles)
@@ -55,11 +56,12 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
                               : withTiles(fast, *rows.dimension, rows.tile, tiles, builder));
         if (rows.tile)
           continue;
-        if (isFaster)
+        if (isFaster && !(words && pairs))
           generate(withBound(fast, *rows.dimension, bound, builder));
         if (isFaster)
           generatePairs([&](const Specialization &all) { return withBound(all, *rows.dimension, bound, builder); });
-        generate(withBound(general, *rows.dimension, bound, builder));
+        if (!words)
+          generate(withBound(general, *rows.dimension, bound, builder));
       }
       if (isFaster && rows.dimension && !rows.tile)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));

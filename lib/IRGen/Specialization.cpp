@@ -82,6 +82,9 @@ private:
 
 } // namespace
 
+// Elements of a row that one warp takes.
+static constexpr int64_t warpElements = 512;
+
 static constexpr int64_t vectorBytes = 16;
 
 static int64_t elementsOf(const Tensor &tensor, int64_t bytes) {
@@ -229,7 +232,24 @@ static RowLengths streamedLengths(const Kernel &kernel) {
   return result;
 }
 
-// A row of 512 elements is one for a warp; a step beyond takes twice as many threads.
+// A row of up to 512 elements is one for a warp, whose lanes work on absent ones as well. Beyond, a power of two is one
+// for twice as many threads, and between two of them each has fewer elements (docs/decisions/lengths-of-rows.md). Of
+// long rows most threads of a block have something to do anyway.
+static void addBounds(RowLengths &rows, int64_t least, int64_t most) {
+  constexpr int64_t longestBetween = 4096;
+  auto add = [&](int64_t bound) {
+    if (bound > least && bound < most)
+      rows.bounds.push_back(bound);
+  };
+  for (int64_t bound : {256, 320, 384})
+    add(bound);
+  for (int64_t bound = warpElements; bound < most; bound *= 2) {
+    add(bound);
+    if (bound <= longestBetween)
+      add(bound + bound / 2);
+  }
+}
+
 RowLengths tilec::rowLengths(const Kernel &kernel) {
   llvm::SmallSetVector<const Variable *, 2> lengths;
   collectLengths(*kernel.body, lengths);
@@ -238,11 +258,11 @@ RowLengths tilec::rowLengths(const Kernel &kernel) {
   if (lengths.size() != 1 || !lengths.front()->max || lengths.front()->min == lengths.front()->max)
     return {};
   RowLengths result{lengths.front(), /*tile=*/0, {}};
-  for (int64_t bound = 512; bound < *result.dimension->max; bound *= 2)
-    if (bound > result.dimension->min.value_or(0))
-      result.bounds.push_back(bound);
+  addBounds(result, result.dimension->min.value_or(0), *result.dimension->max);
   return result;
 }
+
+bool tilec::favoursWords(int64_t bound) { return bound < warpElements && !llvm::isPowerOf2_64(bound); }
 
 Specialization tilec::withBound(Specialization specialization, const Variable &dimension, int64_t bound,
                                 Builder &builder) {

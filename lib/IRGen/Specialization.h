@@ -66,6 +66,8 @@ struct RowLengths {
   llvm::SmallVector<int64_t> bounds;
 };
 RowLengths rowLengths(const sema::Kernel &kernel);
+/// Whether rows up to this bound are for variants that move words: a warp has no use for all lanes of a second vector.
+bool favoursWords(int64_t bound);
 
 /// A specialisation for lengths up to `bound`.
 Specialization withBound(Specialization specialization, const sema::Variable &dimension, int64_t bound,

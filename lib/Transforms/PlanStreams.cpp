@@ -29,6 +29,8 @@ constexpr int64_t warpElements = 512;
 // A thread's vectors and elements of a row that is held while it is reduced, and the threads from which on it has more.
 // Every warp exchanges its partial results, and waits for those of the others.
 constexpr int64_t heldVectors = 4, heldElements = 32, heldThreads = 512;
+// A thread's vectors at least, where it works on ends of rows as well: these are worth two.
+constexpr int64_t partedVectors = 2;
 // Such blocks on a multiprocessor: each waits for memory at the same time as others compute and store. Those of a
 // cluster wait for each other as well.
 constexpr int64_t heldBlocks = 3, clusterBlocksHeld = 4;
@@ -179,8 +181,11 @@ Streams readStreams(tile::KernelOp kernel) {
     } else if (isa<tile::StoreOp, tile::AtomicOp>(op))
       move(op, op->getOperand(0));
   });
-  if (!streams.loops && hasIndependentRows(kernel) && reducesTiles(kernel))
-    streams.held = llvm::divideCeil(ownBytes(kernel), std::max<int64_t>(streams.moved * streams.elementBytes, 1));
+  if (!streams.loops && hasIndependentRows(kernel) && reducesTiles(kernel)) {
+    int64_t own = ownBytes(kernel), ofOne = std::max<int64_t>(streams.moved * streams.elementBytes, 1);
+    // The ends of a row are not a tensor more.
+    streams.held = streams.parted && own > 0 ? std::max<int64_t>(own / ofOne, 1) : llvm::divideCeil(own, ofOne);
+  }
   streams.fewBlocks = streams.loops && !hasIndependentRows(kernel) && !storesInLoops(kernel);
   return streams;
 }
@@ -226,12 +231,13 @@ int64_t heldVectorsPerThread(const Streams &streams, const Machine &machine, int
 
 // Vectors of 16 bytes for each thread. A block whose loads all come first overlaps with others at any time: one vector
 // while the block stays small, two in larger ones. In a loop nothing but the turn's own loads is in flight, at least
-// two. Where there are few blocks, each has many threads. Ends of rows are worth two vectors.
+// two. Where there are few blocks, each has many threads.
 int64_t vectorsPerThread(const Streams &streams, const Machine &machine, int64_t vectors) {
-  if (!streams.loops && streams.parted)
-    return 2;
+  int64_t least = streams.parted ? partedVectors : 1;
   if (!streams.loops && streams.held)
-    return heldVectorsPerThread(streams, machine, vectors);
+    return std::max(heldVectorsPerThread(streams, machine, vectors), least);
+  if (!streams.loops && streams.parted)
+    return least;
   if (!streams.loops)
     return vectors <= blockThreads ? 1 : 2;
   if (streams.fewBlocks)

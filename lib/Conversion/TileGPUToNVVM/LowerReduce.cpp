@@ -1,5 +1,6 @@
 // tile.reduce: registers, then lanes by butterflies, then warps through shared memory, each in a fixed order.
 #include "AbsentElements.h"
+#include "Intervals.h"
 #include "ReductionEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -57,22 +58,32 @@ void ReductionEmitter::add(ArrayRef<Value> input, size_t begin, size_t end) {
   addAll(chains, input, llvm::to_vector(llvm::seq<uint32_t>(begin, end)));
 }
 
-// Registers that are present or absent together are combined before one select masks them.
+// Registers that are present or absent together join a chain one after another, so that sums take up products, and one
+// select brings the chain back where they are absent.
 void ReductionEmitter::addAll(Chains &own, ArrayRef<Value> input, ArrayRef<uint32_t> registers) {
   auto granuleOf = [&](uint32_t reg) { return layout.registerOffset(reg)[op.getDim()] / granule; };
   while (!registers.empty()) {
     ArrayRef<uint32_t> together = registers.take_front();
     if (threshold && !op.getPredicate())
       together = registers.take_while([&](uint32_t reg) { return granuleOf(reg) == granuleOf(registers.front()); });
-    SmallVector<Value, 8> values;
-    for (uint32_t reg : together)
-      values.push_back(input[reg]);
-    for (; values.size() > 1; values.resize((values.size() + 1) / 2))
-      for (size_t i = 0; i < values.size() / 2; ++i)
-        values[i] = scalars.combine(op.getKind(), values[i], values[values.size() - 1 - i], element);
-    addTo(own, masked(values.front(), together.front()));
+    if (together.size() == 1)
+      addTo(own, masked(input[together.front()], together.front()));
+    else
+      addTogether(own, input, together);
     registers = registers.drop_front(together.size());
   }
+}
+
+void ReductionEmitter::addTogether(Chains &own, ArrayRef<Value> input, ArrayRef<uint32_t> registers) {
+  bool begins = own.values.size() < numChains;
+  if (begins)
+    own.values.push_back(input[registers.front()]);
+  Value &chain = own.values[own.next];
+  Value before = begins ? neutral : chain;
+  for (uint32_t reg : begins ? registers.drop_front() : registers)
+    chain = scalars.combine(op.getKind(), chain, input[reg], element, /*contract=*/true);
+  chain = arith::SelectOp::create(builder, loc, isPresent(registers.front()), chain, before);
+  own.next = (own.next + 1) % numChains;
 }
 
 void ReductionEmitter::finish() { acrossThreads(joined({combined(chains)})); }
@@ -116,13 +127,15 @@ Registers ReductionEmitter::acrossLanes(Registers partial) {
   return partial;
 }
 
+Value ReductionEmitter::isPresent(uint32_t reg) {
+  Value offset = lowering.constant32(layout.registerOffset(reg)[op.getDim()] / granule * granule);
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, offset, threshold);
+}
+
 // Absent positions, those failing the predicate, and padding become the neutral element.
 Value ReductionEmitter::masked(Value value, uint32_t reg) {
-  if (threshold) {
-    Value offset = lowering.constant32(layout.registerOffset(reg)[op.getDim()] / granule * granule);
-    Value present = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, offset, threshold);
-    value = arith::SelectOp::create(builder, loc, present, value, neutral);
-  }
+  if (threshold)
+    value = arith::SelectOp::create(builder, loc, isPresent(reg), value, neutral);
   if (op.getPredicate())
     value = arith::SelectOp::create(builder, loc, lowering.lowered(op.getPredicate())[reg], value, neutral);
   return value;
@@ -151,10 +164,7 @@ Value ReductionEmitter::presentCount(unsigned dim, int64_t extent) {
     // An axis has no more positions than its extent.
     size = lowering.scalar(narrow.getIn());
   } else if (!op.getFull()) {
-    Value count = arith::SubIOp::create(builder, loc, axis.end, axis.start);
-    count = arith::MinSIOp::create(builder, loc, count, lowering.constantIndex(extent));
-    count = arith::MaxSIOp::create(builder, loc, count, lowering.constantIndex(0));
-    size = lowering.toI32(count);
+    size = placesLeft(lowering, axis.end, axis.start, extent);
   }
   Value left = arith::SubIOp::create(builder, loc, size, lowering.threadCoordinate(layout, dim));
   return lowering.opaque(left, lowering.newThresholdNumber(layout.numRegisters() / granule));

@@ -138,6 +138,8 @@ public:
   mlir::Value constant32(int64_t value);
   mlir::Value toI32(mlir::Value index);
   mlir::Value toIndex(mlir::Value i32);
+  /// The i32 of an argument (`index`) of 0 to 2^31 - 1; null for anything else.
+  mlir::Value narrowArgument(mlir::Value index) const;
   mlir::Value add(mlir::Value a, mlir::Value b);
   mlir::Value addConstant(mlir::Value a, int64_t b);
   mlir::Value mulConstant(mlir::Value a, int64_t b);
@@ -250,6 +252,7 @@ private:
   llvm::DenseMap<mlir::Value, LoweredView> views;
   llvm::DenseMap<mlir::Value, LoweredShared> sharedTiles;
   llvm::DenseMap<mlir::Value, mlir::Value> argumentValues;
+  llvm::DenseSet<mlir::Value> narrowArguments;
   mlir::Location location = mlir::UnknownLoc::get(kernel.getContext());
   mlir::Value sharedBase;
   bool clusterRuns = false;

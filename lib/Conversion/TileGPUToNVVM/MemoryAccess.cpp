@@ -1,5 +1,7 @@
 // Grouping of a tile's registers into vector accesses, addresses and conditions.
 #include "MemoryAccess.h"
+
+#include "Intervals.h"
 #include "WindowedLoad.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -106,8 +108,8 @@ static std::pair<Value, int64_t> splitConstant(OpBuilder &builder, Location loc,
   return {builder.createOrFold<arith::AddIOp>(loc, left, right), a + b};
 }
 
-// index < limit for a thread's part of the index plus a constant of the register: one 64-bit threshold, clamped to 32
-// bits, serves all registers. Exact for constants from 0 up to the clamp.
+// index < limit for a thread's part of the index plus a constant of the register: one threshold in 32 bits serves all
+// registers. Exact for constants from 0 up to the clamp.
 Value MemoryAccess::isBelow(Value index, Value limit) {
   constexpr int64_t clampLimit = int64_t(1) << 30;
   OpBuilder &builder = lowering.builder;
@@ -115,9 +117,7 @@ Value MemoryAccess::isBelow(Value index, Value limit) {
   auto [rest, constant] = splitConstant(builder, loc, index);
   if (!sharesThresholds || !rest || constant < 0 || constant >= clampLimit)
     return builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, index, limit);
-  Value left = arith::SubIOp::create(builder, loc, limit, rest);
-  left = arith::MinSIOp::create(builder, loc, left, lowering.constantIndex(clampLimit));
-  left = lowering.toI32(arith::MaxSIOp::create(builder, loc, left, lowering.constantIndex(0)));
+  Value left = placesLeft(lowering, limit, rest, clampLimit);
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, lowering.constant32(constant),
                                lowering.opaque(left, thresholdNumber));
 }

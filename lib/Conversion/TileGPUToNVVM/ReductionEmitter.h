@@ -40,11 +40,13 @@ private:
   /// The part of this thread in the reduction that joins this one; 0 parts in all threads but one of those with copies.
   mlir::Value partOfOther();
   Registers joined(Registers parts);
+  mlir::Value isPresent(uint32_t reg);
   mlir::Value masked(mlir::Value value, uint32_t reg);
   int64_t presentTogether(unsigned dim, int64_t extent);
   mlir::Value presentCount(unsigned dim, int64_t extent);
   mlir::Value combined(Chains &own);
   void addTo(Chains &own, mlir::Value value);
+  void addTogether(Chains &own, llvm::ArrayRef<mlir::Value> input, llvm::ArrayRef<uint32_t> registers);
   void addAll(Chains &own, llvm::ArrayRef<mlir::Value> input, llvm::ArrayRef<uint32_t> registers);
   void acrossThreads(Registers partial);
   mlir::Value shuffle(mlir::Value value, uint32_t mask);
