@@ -186,7 +186,9 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
       host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edges.ofTile + edges.ofBlock);
   HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
   HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
-  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs, general};
+  // Threads that store rows of any alignment find no registers beside two large accumulators.
+  bool inputs = tile.inputs && !(product.promoted && m * n > 128 * 128);
+  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), inputs, general};
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const AttentionTile &tile,

@@ -27,7 +27,7 @@ SEEDS = (1, 2, 3)
 # Case and runs: they cross tile edges, wrap every ring, have no, one and two tiles of the inner loop, and several tiles a
 # block where blocks are persistent.
 GEMM = [{"M": 136, "N": 264, "K": k} for k in (392, 0, 64, 128)] + [{"M": 130, "N": 258, "K": 320}] + \
-    [{"M": 264, "N": 520, "K": 72}] + \
+    [{"M": 264, "N": 520, "K": 72}, {"M": 13, "N": 264, "K": 72}] + \
     [{"M": 129, "N": 257, "K": k, "offset": 1} for k in (335, 0, 64)]
 ATTENTION = [dict({"B": 1, "H": 2, "HK": 1}, **run) for run in (
     {"S": 130, "T": 779}, {"S": 420, "T": 430}, {"S": 3, "T": 0}, {"S": 300, "T": 128},
