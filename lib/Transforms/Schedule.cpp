@@ -43,6 +43,31 @@ struct Decoder {
     return {add(first, sub(inside, mul(column, height))), column};
   }
 
+  // The place in each of some ranges, of which the last steps from number to number.
+  void split(Value rest, ArrayRef<unsigned> ranges, ArrayRef<Value> sizes, MutableArrayRef<Value> places) {
+    for (size_t i = ranges.size(); i-- > 0;) {
+      places[ranges[i]] = i == 0 ? rest : rem(rest, sizes[ranges[i]]);
+      if (i > 0)
+        rest = div(rest, sizes[ranges[i]]);
+    }
+  }
+
+  // The sizes of a stage's ranges.
+  SmallVector<Value> sizesOf(tile::ParallelOp parallel) {
+    SmallVector<Value> sizes;
+    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
+      sizes.push_back(narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+    return sizes;
+  }
+
+  // Iteration numbers at places in the ranges.
+  SmallVector<Value> iterationAt(tile::ParallelOp parallel, ArrayRef<Value> places) {
+    SmallVector<Value> result;
+    for (auto [place, lower] : llvm::zip(places, parallel.getLower()))
+      result.push_back(builder.createOrFold<arith::AddIOp>(loc, widen(place), lower));
+    return result;
+  }
+
   // Where the multiprocessors hold a whole group at a time, it decides nothing but which blocks are neighbours in time:
   // few rows are better (H200, 8192x1280x8192: 1 %).
   Value groupFor(Value columns, int64_t group, const Machine &machine) {
@@ -227,11 +252,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Location loc = parallel.getLoc();
     Decoder decoder{builder, loc};
     SmallVector<unsigned> rowDims, columnDims;
-    SmallVector<Value> sizes, result;
-    for (auto [dim, lower, upper] : llvm::enumerate(parallel.getLower(), parallel.getUpper())) {
-      sizes.push_back(decoder.narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+    SmallVector<Value> sizes = decoder.sizesOf(parallel), places(sizes.size());
+    for (unsigned dim = 0; dim < sizes.size(); ++dim)
       (growsWithIteration(parallel, dim) ? columnDims : rowDims).push_back(dim);
-    }
     auto product = [&](ArrayRef<unsigned> dims) {
       Value count = decoder.constant(1);
       for (unsigned dim : dims)
@@ -242,20 +265,11 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Value group = rowsAtATime(decoder, rows, columns);
     Value last = decoder.sub(decoder.mul(rows, columns), one);
     auto [row, column] = decoder.grouped(decoder.sub(last, decoder.narrow(number)), rows, columns, group);
-    result.resize(sizes.size());
-    auto split = [&](ArrayRef<unsigned> dims, Value rest) {
-      for (size_t i = dims.size(); i-- > 0;) {
-        Value part = i == 0 ? rest : decoder.rem(rest, sizes[dims[i]]);
-        if (i > 0)
-          rest = decoder.div(rest, sizes[dims[i]]);
-        result[dims[i]] = builder.createOrFold<arith::AddIOp>(loc, decoder.widen(part), parallel.getLower()[dims[i]]);
-      }
-    };
-    split(rowDims, row);
-    split(columnDims, column);
+    decoder.split(row, rowDims, sizes, places);
+    decoder.split(column, columnDims, sizes, places);
     parallel.emitRemark() << parallel->getParentOfType<tile::KernelOp>().getSymName()
                           << ": iterations with longer loops start first";
-    return result;
+    return decoder.iterationAt(parallel, places);
   }
 
   static SmallVector<Value> decode(OpBuilder &builder, tile::ParallelOp parallel, Value number, int64_t raster,
@@ -263,9 +277,7 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     Location loc = parallel.getLoc();
     Decoder decoder{builder, loc};
     unsigned count = parallel.getLower().size();
-    SmallVector<Value> sizes, numbers(count), result;
-    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
-      sizes.push_back(decoder.narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+    SmallVector<Value> sizes = decoder.sizesOf(parallel), numbers(count);
     Value rest = decoder.narrow(number);
     ArrayRef<int64_t> tiles = parallel.getTiles();
     unsigned remaining = count;
@@ -283,14 +295,8 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     SmallVector<unsigned> order = llvm::to_vector(llvm::seq(remaining));
     if (fastest && remaining == count)
       std::rotate(order.begin() + fastest.getInt(), order.begin() + fastest.getInt() + 1, order.end());
-    for (unsigned i = remaining; i-- > 0;) {
-      numbers[order[i]] = i == 0 ? rest : decoder.rem(rest, sizes[order[i]]);
-      if (i > 0)
-        rest = decoder.div(rest, sizes[order[i]]);
-    }
-    for (auto [number, lower] : llvm::zip(numbers, parallel.getLower()))
-      result.push_back(builder.createOrFold<arith::AddIOp>(loc, decoder.widen(number), lower));
-    return result;
+    decoder.split(rest, order, sizes, numbers);
+    return decoder.iterationAt(parallel, numbers);
   }
 };
 

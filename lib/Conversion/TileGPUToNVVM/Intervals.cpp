@@ -31,6 +31,14 @@ Value tilec::isInside(Lowering &lowering, Value place, const Interval &interval)
   return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, distance, length);
 }
 
+bool tilec::isNarrowArgument(tile::ArgOp op) {
+  if (!op.getType().isIndex() || op.getMin().value_or(-1) < 0 || op.getMax().value_or(INT64_MAX) > INT32_MAX)
+    return false;
+  WalkResult result =
+      op->getParentOfType<tilegpu::KernelOp>().walk([](tilegpu::MmaOp) { return WalkResult::interrupt(); });
+  return !result.wasInterrupted();
+}
+
 Value Lowering::narrowArgument(Value index) const {
   auto cast = index.getDefiningOp<arith::IndexCastUIOp>();
   return cast && narrowArguments.contains(index) ? cast.getIn() : Value();

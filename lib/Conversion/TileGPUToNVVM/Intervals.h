@@ -20,6 +20,10 @@ Interval placesInside(Lowering &lowering, mlir::Value start, mlir::Value size, i
 /// i1, by one comparison.
 mlir::Value isInside(Lowering &lowering, mlir::Value place, const Interval &interval);
 
+/// Whether an argument is a number of 31 bits by the conditions of the launch, of which LLVM knows nothing. Not where
+/// products are: scalars are few there, and registers are scarce.
+bool isNarrowArgument(tile::ArgOp op);
+
 /// `size` - `first` (`index` both) as i32, at least 0, and exact up to `limit`, which has at most 31 bits. In 32 bits
 /// where both numbers are known to fit.
 mlir::Value placesLeft(Lowering &lowering, mlir::Value size, mlir::Value first, int64_t limit);

@@ -1,5 +1,6 @@
 // The walk over a kernel: its function, parameters, threads, and the dispatch to the emitters of operations.
 #include "Lowering.h"
+#include "Intervals.h"
 #include "LateVector.h"
 #include "TileQueue.h"
 
@@ -405,21 +406,11 @@ FailureOr<Block::iterator> Lowering::lowerFrom(Block::iterator op) {
   return std::next(op);
 }
 
-// A number of 31 bits by the conditions of the launch, of which LLVM knows nothing. Where products are, scalars are few
-// and registers are scarce.
-static bool isNarrow(tile::ArgOp op) {
-  if (!op.getType().isIndex() || op.getMin().value_or(-1) < 0 || op.getMax().value_or(INT64_MAX) > INT32_MAX)
-    return false;
-  WalkResult result =
-      op->getParentOfType<tilegpu::KernelOp>().walk([](tilegpu::MmaOp) { return WalkResult::interrupt(); });
-  return !result.wasInterrupted();
-}
-
 LogicalResult Lowering::lowerArg(tile::ArgOp op) {
   Value value = argumentValues.lookup(op.getResult());
   if (op.getType().isIndex())
     value = toIndex(value);
-  if (isNarrow(op)) {
+  if (isNarrowArgument(op)) {
     value = arith::IndexCastUIOp::create(builder, location, builder.getIndexType(), toI32(value));
     narrowArguments.insert(value);
   }

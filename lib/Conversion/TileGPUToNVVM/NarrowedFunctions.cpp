@@ -10,16 +10,19 @@
 using namespace mlir;
 using namespace tilec;
 
+// y where `value` is 1 + y; null elsewhere.
+static Value besideOne(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  if (sum && matchPattern(sum.getLhs(), m_OneFloat()))
+    return sum.getRhs();
+  return sum && matchPattern(sum.getRhs(), m_OneFloat()) ? sum.getLhs() : Value();
+}
+
 Value tilec::sigmoidArgument(Operation *op) {
   auto quotient = dyn_cast<arith::DivFOp>(op);
   if (!quotient || !matchPattern(quotient.getLhs(), m_OneFloat()))
     return nullptr;
-  auto sum = quotient.getRhs().getDefiningOp<arith::AddFOp>();
-  if (!sum)
-    return nullptr;
-  Value power = matchPattern(sum.getLhs(), m_OneFloat())   ? sum.getRhs()
-                : matchPattern(sum.getRhs(), m_OneFloat()) ? sum.getLhs()
-                                                           : Value();
+  Value power = besideOne(quotient.getRhs());
   auto exp = power ? power.getDefiningOp<math::ExpOp>() : nullptr;
   auto negation = exp ? exp.getOperand().getDefiningOp<arith::NegFOp>() : nullptr;
   return negation ? negation.getOperand() : Value();
@@ -27,12 +30,7 @@ Value tilec::sigmoidArgument(Operation *op) {
 
 // The tanh or erf where `op` is the sum of 1 and it, which has no other use; null elsewhere.
 static Operation *functionBesideOne(Operation *op) {
-  auto sum = dyn_cast<arith::AddFOp>(op);
-  if (!sum)
-    return nullptr;
-  Value other = matchPattern(sum.getLhs(), m_OneFloat())   ? sum.getRhs()
-                : matchPattern(sum.getRhs(), m_OneFloat()) ? sum.getLhs()
-                                                           : Value();
+  Value other = isa<arith::AddFOp>(op) ? besideOne(op->getResult(0)) : Value();
   Operation *function = other ? other.getDefiningOp() : nullptr;
   return isa_and_nonnull<math::TanhOp, math::ErfOp>(function) && function->hasOneUse() ? function : nullptr;
 }

@@ -261,7 +261,8 @@ static bool areAlike(const Decoding &a, const Decoding &b) {
   });
 }
 
-// What the ring holds of the tile, as values of one process; nothing where processes differ, or a slot is too small.
+// What the ring holds of the tile, as values of one process; nothing where processes differ, a slot is too small, or
+// nobody would divide.
 static Decoding decodingOf(tilegpu::ProcessOp process) {
   llvm::SmallBitVector used;
   Decoding own = chainOf(loopOf(process));
@@ -274,7 +275,7 @@ static Decoding decodingOf(tilegpu::ProcessOp process) {
   }
   for (unsigned i : used.set_bits())
     own.results.push_back(own.chain[i]->getResult(0));
-  return own.results.size() < tilegpu::queueWords ? own : Decoding();
+  return !own.results.empty() && own.results.size() < tilegpu::queueWords ? own : Decoding();
 }
 
 // The number and what it decodes to.
