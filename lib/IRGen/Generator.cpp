@@ -65,15 +65,21 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       }
       if (isFaster && rows.dimension && !rows.tile)
         generate(withLength(fast, *rows.dimension, *rows.dimension->max, builder));
+      auto generateWithClusters = [&](const Specialization &specialization) {
+        for (const ClusterChoice &choice : clustersOf(kernel))
+          if (std::optional<Specialization> clusters = withCluster(specialization, kernel, choice, builder))
+            generate(*clusters);
+        generate(specialization);
+      };
       if (isFaster) {
-        generate(fast);
+        generateWithClusters(fast);
         generatePairs([](const Specialization &all) { return all; });
       }
       // Products gain much from fast loads alone, other kernels little.
       Specialization inputs = makeInputs(kernel, builder);
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
       if (between && kernel.chosen.inputs && !failed && hasProduct(module->getBody()->back()))
-        generate(inputs);
+        generateWithClusters(inputs);
       std::optional<Specialization> partly = makePartly(kernel, builder);
       if (partly && kernel.chosen.general && !failed && hasProduct(module->getBody()->back()))
         generate(*partly);

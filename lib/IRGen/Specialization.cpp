@@ -154,7 +154,8 @@ Attribute tilec::costOf(const Kernel &kernel, const Specialization &specializati
   constexpr int64_t scalarLoads = 20, halfOfThem = 10;
   if (kernel.chosen.cost.getAsNull())
     return {};
-  Attribute cost = toAttribute(kernel.chosen.cost, builder);
+  bool ofCluster = !specialization.clusterCost.getAsNull();
+  Attribute cost = toAttribute(ofCluster ? specialization.clusterCost : kernel.chosen.cost, builder);
   if (specialization.kind == "fast")
     return cost;
   if (specialization.kind == "inputs")
@@ -284,6 +285,56 @@ Specialization tilec::withTiles(Specialization specialization, const Variable &d
   FactAdder facts(specialization, builder);
   facts.requireAbove(dimension.name, (count - 1) * tile);
   facts.requireBelow(dimension.name, count * tile + 1);
+  return specialization;
+}
+
+// The stage of a kernel that has one.
+static const ParallelStmt *stageOf(const Kernel &kernel) {
+  const ParallelStmt *result = nullptr;
+  for (const Stmt *stmt : kernel.body->statements)
+    if (auto *stage = llvm::dyn_cast<ParallelStmt>(stmt)) {
+      if (result)
+        return nullptr;
+      result = stage;
+    }
+  return result;
+}
+
+std::vector<ClusterChoice> tilec::clustersOf(const Kernel &kernel) {
+  const ParallelStmt *stage = stageOf(kernel);
+  if (!stage)
+    return {};
+  for (const AppliedAnnotation &annotation : stage->annotations)
+    if (annotation.name == "cluster")
+      return {{annotation.values, nullptr}};
+  return kernel.chosen.clusters;
+}
+
+// The number of a range's iterations; the host knows its ends.
+static Attribute countOf(const Binding &binding, Builder &builder) {
+  auto end = [&](const sema::Expr *expr) { return toAttribute(*toHostExpr(expr), builder); };
+  Attribute length = hostCondition(builder, "sub", end(binding.upper()), end(binding.lower()));
+  int64_t tile = binding.tile();
+  return tile ? hostCondition(builder, "ceil_div", length, builder.getI64IntegerAttr(tile)) : length;
+}
+
+std::optional<Specialization> tilec::withCluster(Specialization specialization, const Kernel &kernel,
+                                                 const ClusterChoice &choice, Builder &builder) {
+  const ParallelStmt *stage = stageOf(kernel);
+  if (!stage || llvm::product_of(choice.blocks) == 1)
+    return std::nullopt;
+  specialization.suffix += "_cluster";
+  specialization.cluster.assign(choice.blocks.begin(), choice.blocks.end());
+  specialization.clusterCost = choice.cost;
+  for (auto [blocks, binding] : llvm::zip(choice.blocks, ArrayRef(stage->bindings).take_back(choice.blocks.size()))) {
+    specialization.suffix += "_" + std::to_string(blocks);
+    if (blocks == 1)
+      continue;
+    if (!toHostExpr(binding.lower()) || !toHostExpr(binding.upper()))
+      return std::nullopt;
+    Attribute rest = hostCondition(builder, "rem", countOf(binding, builder), builder.getI64IntegerAttr(blocks));
+    specialization.when.push_back(hostCondition(builder, "eq", rest, builder.getI64IntegerAttr(0)));
+  }
   return specialization;
 }
 

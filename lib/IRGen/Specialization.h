@@ -31,6 +31,10 @@ struct Specialization {
   llvm::StringMap<int64_t> alignments;
   /// Conditions of the launcher, those of the kernel first.
   llvm::SmallVector<mlir::Attribute> when;
+  /// Blocks of a cluster along the last ranges of the stage; empty without clusters. And their cost, or null for that
+  /// of the sizes.
+  llvm::SmallVector<int64_t> cluster;
+  sema::HostExpr clusterCost = nullptr;
 };
 
 /// Only what contracts say.
@@ -80,6 +84,13 @@ Specialization withLength(Specialization specialization, const sema::Variable &d
 /// A specialisation for lengths of `count` tiles, of which the last may be in part beyond the end.
 Specialization withTiles(Specialization specialization, const sema::Variable &dimension, int64_t tile, int64_t count,
                          mlir::Builder &builder);
+
+/// The clusters that the source wants, or else that were chosen.
+std::vector<sema::ClusterChoice> clustersOf(const sema::Kernel &kernel);
+
+/// A specialisation whose blocks form clusters: for numbers of tiles that these divide. None if they never do.
+std::optional<Specialization> withCluster(Specialization specialization, const sema::Kernel &kernel,
+                                          const sema::ClusterChoice &choice, mlir::Builder &builder);
 
 /// The IR form of a host expression.
 mlir::Attribute toAttribute(const llvm::json::Value &value, mlir::Builder &builder);

@@ -146,6 +146,8 @@ void Generator::emitStage(const ParallelStmt &stmt) {
     limit.push_back(builder.createOrFold<arith::CeilDivSIOp>(loc, length, index(binding.tile())));
   }
   auto op = tile::ParallelOp::create(builder, loc, first, limit, tiles, annotationsOf(stmt.annotations));
+  if (!specialization.cluster.empty())
+    op->setAttr(tile::clusterName, builder.getDenseI64ArrayAttr(specialization.cluster));
   mlir::Block *body =
       builder.createBlock(&op.getBody(), {}, SmallVector<mlir::Type>(first.size(), builder.getIndexType()),
                           SmallVector<Location>(first.size(), loc));

@@ -170,6 +170,14 @@ static LogicalResult runBlock(Context &context, tilegpu::KernelOp kernel) {
   return success();
 }
 
+// The last dimension steps from rank to rank.
+static SmallVector<int64_t> placesInCluster(ArrayRef<int64_t> extents, int64_t rank) {
+  SmallVector<int64_t> places(extents.size());
+  for (size_t dim = extents.size(); dim-- > 0; rank /= extents[dim])
+    places[dim] = rank % extents[dim];
+  return places;
+}
+
 static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
   for (auto [d, expression] : llvm::enumerate(kernel.getGrid())) {
     llvm::Expected<double> size = evaluateHostExpression(expression, context.arguments);
@@ -177,16 +185,20 @@ static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
       return size.takeError();
     context.grid[d] = static_cast<int64_t>(*size);
   }
-  std::vector<std::array<int64_t, 3>> blocks;
+  // Blocks of a cluster of tiles share transfers in the lowering alone: here each is one of its own.
+  int64_t ofCluster = kernel.getBlocksOfTileCluster();
+  std::vector<std::pair<std::array<int64_t, 3>, int64_t>> blocks;
   for (int64_t z = 0; z < context.grid[2]; ++z)
     for (int64_t y = 0; y < context.grid[1]; ++y)
       for (int64_t x = 0; x < context.grid[0]; ++x)
-        blocks.push_back({x, y, z});
+        for (int64_t rank = 0; rank < ofCluster; ++rank)
+          blocks.push_back({{x, y, z}, rank});
   context.absentIsPoison = false;
   std::shuffle(blocks.begin(), blocks.end(), context.random);
   ++context.stage;
-  for (auto &block : blocks) {
+  for (auto &[block, rank] : blocks) {
     context.block = block;
+    context.clusterRank = placesInCluster(kernel.getTileCluster(), rank);
     ++context.iteration;
     if (failed(runBlock(context, kernel)))
       return fault("stopped");

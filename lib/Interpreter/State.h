@@ -128,6 +128,8 @@ struct Context {
   bool absentIsPoison = true;
   std::array<int64_t, 3> block = {0, 0, 0};
   std::array<int64_t, 3> grid = {1, 1, 1};
+  /// The place of the block in its cluster of tiles.
+  llvm::SmallVector<int64_t> clusterRank;
   std::vector<std::unique_ptr<Channel>> channels;
   std::vector<StagingPtr> stagings;
   /// For each group of the process whose groups take turns: turns taken and passed.

@@ -19,6 +19,10 @@ LogicalResult Machine::executeTileGPU(Operation *op) {
         set(o.getResult(), makeIndex(mlir, context.grid[0]));
         return success();
       })
+      .Case([&](tilegpu::ClusterRankOp o) {
+        set(o.getResult(), makeIndex(mlir, context.clusterRank[o.getDim()]));
+        return success();
+      })
       .Case([&](tilegpu::GroupOp o) {
         set(o.getResult(), makeIndex(mlir, group));
         return success();

@@ -236,6 +236,7 @@ private:
   void applyAnnotations(llvm::ArrayRef<ast::Annotation> annotations, std::vector<AppliedAnnotation> &result);
   bool checkAnnotation(const ast::Annotation &annotation, AppliedAnnotation &applied);
   void checkRaster(const ParallelStmt *stmt);
+  void checkCluster(const ParallelStmt *stmt);
   void annotateLoad(const ast::LetStmt *stmt, Expr *value);
 
   // Parameters.cpp, Contracts.cpp

@@ -22,15 +22,18 @@ struct AnnotationForm {
 
 } // namespace
 
-// Limits: a block has at most 32 warps (1024 threads), a cluster at most 16 blocks with the non-portable size, a thread
-// at most 255 registers (CUDA programming guide, technical specifications).
+// Blocks of a cluster that every card with clusters takes (CUDA programming guide, "Thread Block Clusters").
+static constexpr int64_t mostClusterBlocks = 8;
+
+// Limits: a block has at most 32 warps (1024 threads), a thread at most 255 registers (CUDA programming guide,
+// technical specifications).
 static constexpr AnnotationForm forms[] = {
     {"warps", 1, 1, 1, 32, "", "@warps(8), with 1, 2, 4, 8, 16 or 32 warps"},
     {"stages", 1, 1, 1, 64, "", "@stages(4), with 1 to 64 stages"},
     {"unroll", 1, 1, 1, 1024, "", "@unroll(4), with a factor of 1 to 1024"},
     {"maxregs", 1, 1, 16, 255, "", "@maxregs(232), with 16 to 255 registers"},
     {"raster", 1, 1, 1, 1024, "", "@raster(8), with a group of 1 to 1024 tiles"},
-    {"cluster", 1, 3, 1, 16, "", "@cluster(2, 1), with 1 to 16 blocks in each direction"},
+    {"cluster", 1, 3, 1, mostClusterBlocks, "", "@cluster(2, 1), with 1 to 8 blocks in each direction"},
     {"specialize", 0, 0, 1, 4, "consumers", "@specialize(consumers = 2), with 1 to 4 consumers"},
     {"persistent", 0, 0, 0, 0, "", "@persistent"},
     {"no_tma", 0, 0, 0, 0, "", "@no_tma"},
@@ -125,6 +128,30 @@ void Analyzer::checkRaster(const ParallelStmt *stmt) {
     if (annotation.name == "raster" && stmt->bindings.size() < 2)
       report(annotation.range, diag::err_annotation_not_honoured)
           << "`@raster` orders the tiles of two ranges, and this `parallel` has one";
+}
+
+/// A cluster is a box of tiles: the launcher must know how many there are, to see whether boxes cover them.
+void Analyzer::checkCluster(const ParallelStmt *stmt) {
+  constexpr unsigned leastArch = 90;
+  for (const AppliedAnnotation &annotation : stmt->annotations) {
+    if (annotation.name != "cluster")
+      continue;
+    auto refuse = [&](const llvm::Twine &why) {
+      report(annotation.range, diag::err_annotation_not_honoured) << "`@cluster` cannot be honoured: " + why.str();
+    };
+    llvm::ArrayRef<int64_t> blocks = annotation.values;
+    if (globals.options.arch < leastArch)
+      return refuse("sm_" + llvm::Twine(globals.options.arch) +
+                    " has no clusters; write `if arch >= 90` behind the annotation");
+    if (blocks.size() > stmt->bindings.size())
+      return refuse("it names blocks along " + llvm::Twine(blocks.size()) + " ranges, and this `parallel` has " +
+                    llvm::Twine(stmt->bindings.size()));
+    if (int64_t count = llvm::product_of(blocks); count > mostClusterBlocks)
+      return refuse("a cluster has at most " + llvm::Twine(mostClusterBlocks) + " blocks, not " + llvm::Twine(count));
+    for (auto [number, binding] : llvm::zip(blocks, llvm::ArrayRef(stmt->bindings).take_back(blocks.size())))
+      if (number > 1 && (!toHostExpr(binding.lower()) || !toHostExpr(binding.upper())))
+        return refuse("the length of a range that it divides is not known before the launch");
+  }
 }
 
 /// `@evict` and `@no_tma` of a let belong to the load that is its value.

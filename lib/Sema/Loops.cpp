@@ -196,6 +196,7 @@ void Analyzer::checkParallel(const ast::ParallelStmt *stmt) {
     enclosing.push_back({true, typed.index, typed.axis, binding.name.range});
   }
   checkRaster(result);
+  checkCluster(result);
   result->body = checkNested(stmt->body);
   checkRaces();
   accesses.clear();

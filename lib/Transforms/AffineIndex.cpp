@@ -328,7 +328,7 @@ static bool nonNegative(Value value, unsigned depth) {
       .Case<tile::RemOp, arith::RemSIOp>([&](Operation *) { return both(); })
       .Case<arith::RemUIOp, arith::DivUIOp>([&](Operation *) { return both(); })
       .Case<arith::IndexCastOp, arith::ExtSIOp>([&](Operation *cast) { return of(cast->getOperand(0)); })
-      .Case<tilegpu::BlockIdOp, tilegpu::GroupOp, tilegpu::GridSizeOp, arith::IndexCastUIOp>(
+      .Case<tilegpu::BlockIdOp, tilegpu::ClusterRankOp, tilegpu::GroupOp, tilegpu::GridSizeOp, arith::IndexCastUIOp>(
           [](Operation *) { return true; })
       .Default([](Operation *) { return false; });
 }

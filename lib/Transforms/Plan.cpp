@@ -91,7 +91,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     auto pinnedRegisters = dyn_cast_or_null<IntegerAttr>(kernel.getAnnotations().get("maxregs"));
     if (pinnedRegisters)
       plan.set("maxregs", pinnedRegisters);
-    if (wgmma && failed(planConsumers(plan, kernel, machine, dots, groups, pinnedRegisters)))
+    if (failed(planCluster(plan, kernel, wgmma)) ||
+        (wgmma && failed(planConsumers(plan, kernel, machine, dots, groups, pinnedRegisters))))
       return signalPassFailure();
     if (dots.empty())
       planBlocks(plan, kernel, machine, streams);
@@ -133,6 +134,25 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
                          return leastRegisters(facts, 1) <= mostConsumerRegisters;
                        });
     return oneSuffices ? std::optional<int64_t>(1) : std::nullopt;
+  }
+
+  // Blocks that take tiles side by side share what bulk copies bring.
+  static LogicalResult planCluster(NamedAttrList &plan, tile::KernelOp kernel, bool wgmma) {
+    WalkResult result = kernel.walk([&](tile::ParallelOp parallel) {
+      auto blocks = parallel->getAttrOfType<DenseI64ArrayAttr>(tile::clusterName);
+      if (!blocks)
+        return WalkResult::advance();
+      if (wgmma) {
+        plan.set(tilegpu::tileClusterName, blocks);
+        return WalkResult::advance();
+      }
+      if (!parallel.getAnnotations().get("cluster"))
+        return WalkResult::advance();
+      parallel.emitError("E0709: `@cluster` cannot be honoured: blocks share the operands of products that wgmma "
+                         "computes from bulk copies, and here there are none");
+      return WalkResult::interrupt();
+    });
+    return failure(result.wasInterrupted());
   }
 
   // Registers, stores, products in flight and persistence of kernels with consumer groups.
@@ -265,7 +285,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
   static void planPersistence(NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, bool bulkOperands) {
     Builder builder(kernel.getContext());
     bool alike = llvm::all_of(dots, [&](const DotFacts &facts) { return runsAlikeInAllTiles(facts.op(), kernel); });
-    bool queued = bulkOperands && (!alike || plan.get("turns") || plan.get("delay"));
+    // A queue hands tiles to single blocks.
+    bool queued = bulkOperands && !plan.get(tilegpu::tileClusterName) &&
+                  (!alike || plan.get("turns") || plan.get("delay"));
     if (!alike && !queued)
       return;
     plan.set("persistent", builder.getUnitAttr());

@@ -16,6 +16,20 @@ using namespace tilec;
 
 namespace {
 
+// Blocks of a cluster along the last ranges of a stage, and along all of them. Empty, and 1, without clusters.
+ArrayRef<int64_t> clusterOf(tile::ParallelOp parallel) {
+  auto plan = parallel->getParentOfType<tile::KernelOp>()->getAttrOfType<DictionaryAttr>("plan");
+  auto blocks = plan.getAs<DenseI64ArrayAttr>(tilegpu::tileClusterName);
+  return blocks ? blocks.asArrayRef() : ArrayRef<int64_t>();
+}
+
+SmallVector<int64_t> blocksAlong(tile::ParallelOp parallel) {
+  ArrayRef<int64_t> cluster = clusterOf(parallel);
+  SmallVector<int64_t> result(parallel.getLower().size() - cluster.size(), 1);
+  llvm::append_range(result, cluster);
+  return result;
+}
+
 // Block numbers are below 2^31 (the limit of a grid), so they are decoded in 32 bits: a 64-bit division costs a block
 // of one tile as much as its loads.
 struct Decoder {
@@ -52,29 +66,39 @@ struct Decoder {
     }
   }
 
-  // The sizes of a stage's ranges.
+  // The sizes of a stage's ranges, in clusters of blocks.
   SmallVector<Value> sizesOf(tile::ParallelOp parallel) {
     SmallVector<Value> sizes;
-    for (auto [lower, upper] : llvm::zip(parallel.getLower(), parallel.getUpper()))
-      sizes.push_back(narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower)));
+    for (auto [lower, upper, blocks] : llvm::zip(parallel.getLower(), parallel.getUpper(), blocksAlong(parallel))) {
+      Value size = narrow(builder.createOrFold<arith::SubIOp>(loc, upper, lower));
+      sizes.push_back(blocks == 1 ? size : div(size, constant(blocks)));
+    }
     return sizes;
   }
 
-  // Iteration numbers at places in the ranges.
+  // Iteration numbers at places in the ranges, of this block of the cluster there.
   SmallVector<Value> iterationAt(tile::ParallelOp parallel, ArrayRef<Value> places) {
     SmallVector<Value> result;
-    for (auto [place, lower] : llvm::zip(places, parallel.getLower()))
+    SmallVector<int64_t> along = blocksAlong(parallel);
+    int64_t first = along.size() - clusterOf(parallel).size();
+    for (auto [dim, lower] : llvm::enumerate(parallel.getLower())) {
+      Value place = places[dim];
+      if (along[dim] > 1) {
+        Value rank = tilegpu::ClusterRankOp::create(builder, loc, builder.getIndexType(), dim - first, along[dim]);
+        place = add(mul(place, constant(along[dim])), narrow(rank));
+      }
       result.push_back(builder.createOrFold<arith::AddIOp>(loc, widen(place), lower));
+    }
     return result;
   }
 
   // Where the multiprocessors hold a whole group at a time, it decides nothing but which blocks are neighbours in time:
-  // few rows are better (H200, 8192x1280x8192: 1 %).
-  Value groupFor(Value columns, int64_t group, const Machine &machine) {
+  // few rows are better (H200, 8192x1280x8192: 1 %). Rows and columns are those of clusters of `blocks` blocks.
+  Value groupFor(Value columns, int64_t group, int64_t blocks, const Machine &machine) {
     constexpr int64_t fewRows = 2;
     if (group <= fewRows)
       return constant(group);
-    Value most = constant(machine.multiprocessors / group);
+    Value most = constant(std::max<int64_t>(machine.multiprocessors / blocks / group, 1));
     Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule, columns, most);
     return arith::SelectOp::create(builder, loc, isWhole, constant(fewRows), constant(group));
   }
@@ -101,10 +125,13 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     auto number = [&](StringRef name) { return plan.getAs<IntegerAttr>(name).getInt(); };
     bool sideBySide = plan.get("side_by_side") != nullptr;
     bool persistent = plan.get("persistent") != nullptr;
+    int64_t ofCluster = llvm::product_of(clusterOf(parallel));
+    if (ofCluster > 1)
+      grid = hostOperation(builder.getContext(), "div", {grid, builder.getI64IntegerAttr(ofCluster)});
     if (sideBySide)
       grid = gridOfGroups(grid, number("groups"));
     else if (persistent)
-      grid = gridOfPersistentBlocks(grid);
+      grid = gridOfPersistentBlocks(grid, ofCluster);
     auto target = tilegpu::KernelOp::create(
         builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
         kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
@@ -187,18 +214,24 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return hostOperation(builder.getContext(), "max", {blocks, excess});
   }
 
-  // One block a multiprocessor, which takes every grid-th tile. Tiles are counted in 32 bits: beyond, the grid is
-  // larger than any launch takes.
-  static Attribute gridOfPersistentBlocks(Attribute iterations) {
+  // One block a multiprocessor, which takes every grid-th tile; or clusters of as many blocks. Tiles are counted in 32
+  // bits: beyond, the grid is larger than any launch takes.
+  static Attribute gridOfPersistentBlocks(Attribute iterations, int64_t ofCluster) {
     Builder builder(iterations.getContext());
     MLIRContext *context = builder.getContext();
     auto constant = [&](int64_t value) { return builder.getI64IntegerAttr(value); };
-    Attribute blocks = hostOperation(context, "min", {iterations, builder.getStringAttr("sm_count")});
+    Attribute most = builder.getStringAttr("sm_count");
+    if (ofCluster > 1) {
+      most = hostOperation(context, "div", {most, constant(ofCluster)});
+      most = hostOperation(context, "max", {most, constant(1)});
+    }
+    Attribute blocks = hostOperation(context, "min", {iterations, most});
     Attribute excess = hostOperation(context, "gt", {iterations, constant(tilegpu::maxGridBlocks)});
     Attribute refused = hostOperation(context, "mul", {excess, constant(tilegpu::maxGridBlocks + 1)});
     return hostOperation(context, "max", {blocks, refused});
   }
 
+  // Of blocks, or of clusters.
   static Value numberOfIterations(OpBuilder &builder, tile::ParallelOp parallel) {
     Location loc = parallel.getLoc();
     Value count;
@@ -206,7 +239,10 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       Value size = builder.createOrFold<arith::SubIOp>(loc, upper, lower);
       count = count ? builder.createOrFold<arith::MulIOp>(loc, count, size) : size;
     }
-    return count;
+    int64_t ofCluster = llvm::product_of(clusterOf(parallel));
+    return ofCluster == 1 ? count
+                          : arith::DivUIOp::create(builder, loc, count,
+                                                   arith::ConstantIndexOp::create(builder, loc, ofCluster));
   }
 
   // The loop over the tiles of a block; their numbers take the place of the block's.
@@ -285,7 +321,10 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       Value perBatch = decoder.mul(sizes[count - 2], sizes[count - 1]);
       Value inBatch = count > 2 ? decoder.rem(rest, perBatch) : rest;
       Value columns = sizes[count - 1];
-      Value group = pinned ? decoder.constant(raster) : decoder.groupFor(columns, raster, targetMachine(parallel));
+      SmallVector<int64_t> along = blocksAlong(parallel);
+      raster = std::max<int64_t>(raster / along[count - 2], 1);
+      Value group = pinned ? decoder.constant(raster)
+                           : decoder.groupFor(columns, raster, llvm::product_of(along), targetMachine(parallel));
       std::tie(numbers[count - 2], numbers[count - 1]) = decoder.grouped(inBatch, sizes[count - 2], columns, group);
       if (count > 2)
         rest = decoder.div(rest, perBatch);

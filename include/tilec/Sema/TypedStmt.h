@@ -226,6 +226,13 @@ struct LaunchContract {
   SourceRange range;
 };
 
+/// Blocks of a cluster along the last ranges of a stage, for a variant where they divide the numbers of tiles.
+struct ClusterChoice {
+  std::vector<int64_t> blocks;
+  /// As SizeChoice::cost.
+  HostExpr cost = nullptr;
+};
+
 /// Values for the sizes that a kernel leaves to the compiler, by their names in order of declaration.
 struct SizeChoice {
   std::vector<std::pair<std::string, int64_t>> sizes;
@@ -236,6 +243,8 @@ struct SizeChoice {
   /// Whether tensors of which the inputs alone are aligned get these sizes; tensors that are not aligned (one set).
   bool inputs = true;
   bool general = true;
+  /// Clusters that are worth a variant of aligned tensors, and of aligned inputs where these get the sizes.
+  std::vector<ClusterChoice> clusters = {};
 };
 
 /// One variant of one kernel: constants are substituted; `D in {64, 128}` gives two variants whose trees share nothing.

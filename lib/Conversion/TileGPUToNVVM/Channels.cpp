@@ -123,7 +123,8 @@ LogicalResult Lowering::emitPrologue() {
         if (channel.hasFullBarrier())
           ptx.mbarrierInit(sharedAddress(full), channel.fullArrivals(threads));
         if (channel.readingWarps)
-          ptx.mbarrierInit(sharedAddress(full + slots * barrierBytes), channel.readingWarps);
+          ptx.mbarrierInit(sharedAddress(full + slots * barrierBytes),
+                           channel.readingWarps * transfers.sharersOf(chan));
       }
     }
     if (queueCounter)
@@ -133,8 +134,17 @@ LogicalResult Lowering::emitPrologue() {
     for (Value map : tensorMapValues)
       ptx.prefetchTensorMap(map);
   });
-  Ptx(builder, location).blockBarrier();
+  if (transfers.any())
+    meetInCluster();
+  else
+    Ptx(builder, location).blockBarrier();
   return success();
+}
+
+// Threads that have been elected may come by themselves.
+void Lowering::meetInCluster() {
+  NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
+  NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
 }
 
 //===----------------------------------------------------------------------===//
@@ -330,10 +340,17 @@ void Endpoint::release(Value slot, Value behind) {
   // wgmma has been waited for by the whole warp; other reads are ordered before lane 0's arrival here.
   if (channel.readByOthers)
     ptx.warpBarrier();
-  Value isFirst = isZero(lowering.lane);
+  int64_t sharers = lowering.transfers.sharersOf(channel.op);
+  // One lane arrives, or one for each block that fills the slot.
+  Value arrives = sharers == 1 ? isZero(lowering.lane)
+                               : arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, lowering.lane,
+                                                       lowering.constant32(sharers));
   if (behind)
-    isFirst = arith::AndIOp::create(lowering.builder, lowering.loc(), isFirst, isComputed(lowering, behind));
-  ptx.mbarrierArrive(barrier(slot, /*empty=*/true), isFirst);
+    arrives = arith::AndIOp::create(builder, loc, arrives, isComputed(lowering, behind));
+  if (sharers == 1)
+    return ptx.mbarrierArrive(barrier(slot, /*empty=*/true), arrives);
+  Value rank = lowering.transfers.rankOfSharer(lowering, channel.op, lowering.lane);
+  ptx.mbarrierArriveAt(barrier(slot, /*empty=*/true), rank, arrives);
 }
 
 // The counter goes on by `count` items. As laps alternate between two phases, only what exceeds an even number of them

@@ -12,6 +12,9 @@
 // and costs nothing measurable against one of each group. In one process the acquire is a block barrier: every thread
 // has passed the release of the item that was in the slot before.
 //
+// Blocks of a cluster that share the fills of a channel (ClusterTransfers.h) write to each other's slots: the warps that
+// read an item arrive at the empty barriers of all of these blocks.
+//
 // In shared memory the barriers of a channel lie one after another: full[slots], empty[slots], 8 bytes each.
 #ifndef TILEC_CONVERSION_TILEGPUTONVVM_CHANNELS_H
 #define TILEC_CONVERSION_TILEGPUTONVVM_CHANNELS_H
@@ -51,6 +54,9 @@ llvm::LogicalResult emitThreadFill(Lowering &lowering, tilegpu::FillOp op, mlir:
 
 /// Bytes that a fill by TMA brings, boxes that reach outside counted in full.
 int64_t tensorFillBytes(tilegpu::FillOp op);
+
+/// Panels of the buffer that such a fill writes, each by a copy of its own.
+int64_t tensorFillPanels(tilegpu::FillOp op);
 
 /// The buffer that a fill writes.
 tilegpu::SmemType filledBuffer(tilegpu::FillOp op);

@@ -36,6 +36,8 @@ static int64_t boxBytes(tilegpu::SmemType buffer) {
   return rowsOf(buffer) * boxColumns(buffer) * tilegpu::elementBytes(buffer.getElementType());
 }
 
+int64_t tilec::tensorFillPanels(tilegpu::FillOp op) { return boxes(filledBuffer(op)); }
+
 int64_t tilec::tensorFillBytes(tilegpu::FillOp op) { return boxes(filledBuffer(op)) * boxBytes(filledBuffer(op)); }
 
 //===----------------------------------------------------------------------===//
@@ -73,8 +75,11 @@ namespace {
 // Describes the map of one fill or flush.
 class TensorMapBuilder {
 public:
-  explicit TensorMapBuilder(tilegpu::FillOp fill)
+  /// `part`: how blocks divide the fill, or null.
+  TensorMapBuilder(tilegpu::FillOp fill, const SharedFill *part)
       : TensorMapBuilder(fill, filledBuffer(fill), fill.getView(), fill.getBox(), fill.getKept()) {
+    if (part && part->sliced >= 0)
+      box[part->sliced] /= part->blocks;
     // wgmma reads the upper bits of f32 words as tf32; a map of that type rounds instead of cutting off.
     Channel channel(fill.getChan().getDefiningOp<tilegpu::ChanOp>());
     isTF32 = buffer.getElementType().isF32() && channel.onlyWgmmaReads(fill.getPayload());
@@ -95,7 +100,9 @@ private:
   Builder builder;
   tilegpu::SmemType buffer;
   tile::ViewOp view;
-  ArrayRef<int64_t> box, kept;
+  /// Of one transfer.
+  SmallVector<int64_t> box;
+  ArrayRef<int64_t> kept;
   bool isTF32 = false;
 };
 } // namespace
@@ -108,7 +115,7 @@ LogicalResult TensorMapBuilder::verify() {
     return op->emitOpError("has more dimensions than a tensor map");
   if (!matchPattern(view.getStrides().back(), m_One()) || kept.empty() || kept.back() != rank - 1)
     return op->emitOpError("needs a last dimension that is contiguous and part of the tile");
-  if (llvm::any_of(box.drop_back(), [](int64_t extent) { return extent > tilegpu::maxBoxExtent; }) ||
+  if (llvm::any_of(ArrayRef(box).drop_back(), [](int64_t extent) { return extent > tilegpu::maxBoxExtent; }) ||
       boxColumns(buffer) > tilegpu::maxBoxExtent)
     return op->emitOpError("has a box of more than ") << tilegpu::maxBoxExtent << " positions in a dimension";
   if (buffer.getShared().getPad() != 0 || boxColumns(buffer) * bytes % tilegpu::tensorAlignment != 0)
@@ -175,7 +182,7 @@ LogicalResult Lowering::collectTensorMaps() {
     auto chan = fill ? fill.getChan().getDefiningOp<tilegpu::ChanOp>() : nullptr;
     if (!chan || chan.getEngine() != "tma")
       return WalkResult::advance();
-    return add(op, TensorMapBuilder(fill).build());
+    return add(op, TensorMapBuilder(fill, transfers.of(fill)).build());
   });
   return failure(result.wasInterrupted());
 }
@@ -189,13 +196,28 @@ LogicalResult tilec::emitTensorFill(Lowering &lowering, tilegpu::FillOp op, Valu
   SmallVector<Value, 5> coordinates;
   for (Value start : llvm::reverse(op.getStarts()))
     coordinates.push_back(lowering.toI32(lowering.scalar(start)));
+  int64_t panels = boxes(buffer);
+  // Of a shared fill, the rows or the panels that this block brings.
+  Value mask;
+  if (const SharedFill *shared = lowering.transfers.of(op)) {
+    mask = lowering.transfers.multicastMask(lowering, *shared);
+    Value part = lowering.transfers.partOfBlock(lowering, *shared);
+    bool byPanels = shared->sliced < 0;
+    if (byPanels)
+      panels /= shared->blocks;
+    int64_t dim = byPanels ? 0 : op.getBox().size() - 1 - shared->sliced;
+    int64_t steps = byPanels ? panels * boxColumns(buffer) : op.getBox()[shared->sliced] / shared->blocks;
+    int64_t bytes = byPanels ? panels * boxBytes(buffer) : boxBytes(buffer) / shared->blocks;
+    coordinates[dim] = lowering.add(coordinates[dim], lowering.mulConstant(part, steps));
+    target = lowering.add(target, lowering.mulConstant(part, bytes));
+  }
   Value map = lowering.tensorMapValues[lowering.tensorMapOf.lookup(op)];
   Value column = coordinates[0];
   Ptx ptx(lowering.builder, lowering.loc());
   Value policy = evictionPolicy(lowering, op.getEvictAttr());
-  for (int64_t panel = 0; panel < boxes(buffer); ++panel) {
+  for (int64_t panel = 0; panel < panels; ++panel) {
     coordinates[0] = lowering.addConstant(column, panel * boxColumns(buffer));
-    ptx.loadTensor(lowering.addConstant(target, panel * boxBytes(buffer)), map, coordinates, barrier, policy);
+    ptx.loadTensor(lowering.addConstant(target, panel * boxBytes(buffer)), map, coordinates, barrier, policy, mask);
   }
   return success();
 }

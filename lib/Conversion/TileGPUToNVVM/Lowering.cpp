@@ -318,12 +318,14 @@ LogicalResult Lowering::createFunction() {
     created->setAttr("nvvm.maxnreg", builder.getI32IntegerAttr(*registers));
   else
     created->setAttr("nvvm.minctasm", builder.getI32IntegerAttr(1));
-  if (clusterBlocks > 1)
-    created->setAttr("nvvm.cluster_dim", builder.getDenseI32ArrayAttr({static_cast<int32_t>(clusterBlocks), 1, 1}));
+  if (int64_t blocks = blocksOfCluster(); blocks > 1)
+    created->setAttr("nvvm.cluster_dim", builder.getDenseI32ArrayAttr({static_cast<int32_t>(blocks), 1, 1}));
   if (auto blocks = kernel.getPlan().getAs<IntegerAttr>("blocks"))
     created->setAttr(tile::blocksName, blocks);
   return success();
 }
+
+int64_t Lowering::blocksOfCluster() { return clusterBlocks * kernel.getBlocksOfTileCluster(); }
 
 DictionaryAttr Lowering::launchAttribute() {
   int64_t threads = 0;
@@ -332,8 +334,8 @@ DictionaryAttr Lowering::launchAttribute() {
   if (threads == 0)
     threads = 32 * kernel.getWarps() / clusterBlocks;
   SmallVector<Attribute> grid(kernel.getGrid().begin(), kernel.getGrid().end());
-  if (clusterBlocks > 1)
-    grid[0] = builder.getArrayAttr({builder.getStringAttr("mul"), grid[0], builder.getI64IntegerAttr(clusterBlocks)});
+  if (int64_t blocks = blocksOfCluster(); blocks > 1)
+    grid[0] = builder.getArrayAttr({builder.getStringAttr("mul"), grid[0], builder.getI64IntegerAttr(blocks)});
   NamedAttrList launch;
   launch.set("kernel", kernel.getKernelAttr());
   launch.set("variant", builder.getStringAttr(kernel.getSymName()));
@@ -343,7 +345,7 @@ DictionaryAttr Lowering::launchAttribute() {
   launch.set("stage", builder.getI64IntegerAttr(kernel.getStage()));
   launch.set("grid", builder.getArrayAttr(grid));
   launch.set("block", builder.getI64IntegerAttr(threads));
-  launch.set("cluster", builder.getI64ArrayAttr({clusterBlocks, 1, 1}));
+  launch.set("cluster", builder.getI64ArrayAttr({blocksOfCluster(), 1, 1}));
   launch.set("shared", builder.getI64IntegerAttr(kernel.getSharedBytes().value_or(0)));
   return launch.getDictionary(kernel.getContext());
 }
@@ -368,6 +370,9 @@ LogicalResult Lowering::run() {
   if (failed(emitPrologue()) || failed(lowerBlock(kernel.getBody().front())))
     return failure();
   builder.setInsertionPointToEnd(&created.getBody().back());
+  // A block that has ended has no barriers that others could arrive at.
+  if (transfers.any())
+    meetInCluster();
   LLVM::ReturnOp::create(builder, location, ValueRange());
   function = nullptr;
   return success();
@@ -479,13 +484,20 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tilegpu::TurnTakeOp, tilegpu::TurnPassOp>([&](Operation *turn) { return lowerTurn(turn); })
       .Case<tilegpu::BlockIdOp>([&](tilegpu::BlockIdOp id) {
         Type i32 = builder.getI32Type();
-        Value number = clusterBlocks > 1 ? Value(NVVM::ClusterIdXOp::create(builder, location, i32))
-                                         : NVVM::BlockIdXOp::create(builder, location, i32);
+        Value number = blocksOfCluster() > 1 ? Value(NVVM::ClusterIdXOp::create(builder, location, i32))
+                                             : NVVM::BlockIdXOp::create(builder, location, i32);
         scalars[id.getResult()] = toIndex(number);
         return success();
       })
       .Case<tilegpu::GridSizeOp>([&](tilegpu::GridSizeOp size) {
-        scalars[size.getResult()] = toIndex(NVVM::GridDimXOp::create(builder, location, builder.getI32Type()));
+        Type i32 = builder.getI32Type();
+        Value number = blocksOfCluster() > 1 ? Value(NVVM::ClusterDimXOp::create(builder, location, i32))
+                                             : NVVM::GridDimXOp::create(builder, location, i32);
+        scalars[size.getResult()] = toIndex(number);
+        return success();
+      })
+      .Case<tilegpu::ClusterRankOp>([&](tilegpu::ClusterRankOp rank) {
+        scalars[rank.getResult()] = toIndex(transfers.place(*this, rank.getDim()));
         return success();
       })
       .Case<tilegpu::GroupOp>([&](tilegpu::GroupOp group) {

@@ -7,6 +7,7 @@
 #ifndef TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H
 #define TILEC_CONVERSION_TILEGPUTONVVM_LOWERING_H
 
+#include "ClusterTransfers.h"
 #include "Ptx.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,7 +66,7 @@ class ReductionEmitter;
 class Lowering {
 public:
   Lowering(tilegpu::KernelOp kernel, const Machine &machine)
-      : kernel(kernel), machine(machine), builder(kernel.getContext()) {}
+      : kernel(kernel), machine(machine), builder(kernel.getContext()), transfers(kernel) {}
 
   /// Emits the function in front of the kernel. On failure an error has been reported on the operation at fault.
   llvm::LogicalResult run();
@@ -100,6 +101,8 @@ public:
   static constexpr int64_t firstGroupBarrier = 1;
   /// Blocks that share the group, whose threads are numbered through all of them (plan field `cluster`).
   int64_t clusterBlocks = 1;
+  /// Blocks of a cluster, whether they share a group or take tiles side by side.
+  int64_t blocksOfCluster();
   void groupBarrier();
   /// Waits, once, until all blocks of the cluster run. Not inside of regions.
   void awaitCluster();
@@ -161,6 +164,9 @@ public:
   mlir::OpBuilder builder;
   mlir::LLVM::LLVMFuncOp *function = nullptr;
 
+  /// What blocks of a cluster of tiles share.
+  ClusterTransfers transfers;
+
   // Hooks of the parts that live in files of their own ---------------------------------------------------------------
 
   // Channels.cpp, Processes.cpp: rings, roles.
@@ -218,6 +224,8 @@ private:
   mlir::DictionaryAttr launchAttribute();
   void emitThreadNumbers();
   void startCluster();
+  /// All threads of the cluster arrive, and wait for each other.
+  void meetInCluster();
   /// Lowers the operation, or several from it on; returns the one after them.
   llvm::FailureOr<mlir::Block::iterator> lowerFrom(mlir::Block::iterator op);
   llvm::LogicalResult lowerArg(tile::ArgOp op);

@@ -30,6 +30,7 @@ private:
   LogicalResult prepare();
   FailureOr<MmaType> operandType(Value operand, bool isUnsigned);
   FailureOr<Value> descriptor(const SharedPart &part, OperandMajor major);
+  Value inOwnBlock(Value address);
   Value lateDescriptor(Value address, int64_t encoded);
   Value sumInUnits(Value address, int64_t more);
   WgmmaStep step(int64_t mi, int64_t ni, int64_t ki) const;
@@ -131,9 +132,18 @@ FailureOr<Value> WgmmaEmitter::descriptor(const SharedPart &part, OperandMajor m
   auto encoded = static_cast<int64_t>(fields->encode());
   if (isPromoted)
     return lateDescriptor(address, encoded);
-  Value units = arith::ShRUIOp::create(builder, loc, address, constant(4));
+  Value units = arith::ShRUIOp::create(builder, loc, inOwnBlock(address), constant(4));
   Value wide = arith::ExtUIOp::create(builder, loc, builder.getI64Type(), units);
   return arith::OrIOp::create(builder, loc, wide, ptx.constant(encoded, 64)).getResult();
+}
+
+// Addresses of a cluster may name the block in upper bits, of which descriptors know nothing.
+Value WgmmaEmitter::inOwnBlock(Value address) {
+  constexpr int64_t addressBits = 0x3ffff;
+  auto kernel = op->getParentOfType<tilegpu::KernelOp>();
+  return !kernel || kernel.getBlocksOfTileCluster() == 1
+             ? address
+             : arith::AndIOp::create(builder, loc, address, ptx.constant(addressBits)).getResult();
 }
 
 // The descriptor where a product cannot begin before the last one has ended: what depends on the slot is one
@@ -159,7 +169,7 @@ Value WgmmaEmitter::sumInUnits(Value address, int64_t more) {
       products.push_back(
           arith::MulIOp::create(builder, loc, product.getLhs(), ptx.constant(factor.getSExtValue() / descriptorUnit)));
     else
-      others.push_back(arith::ShRUIOp::create(builder, loc, value, ptx.constant(4)));
+      others.push_back(arith::ShRUIOp::create(builder, loc, inOwnBlock(value), ptx.constant(4)));
   }
   Value result = ptx.constant(more);
   for (Value value : llvm::concat<Value>(others, products))

@@ -125,6 +125,20 @@ void Ptx::mbarrierArrive(Value barrier, Value predicate) {
   assembly("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cta.b64 _, [$0]; }", {}, {address, flag});
 }
 
+// With `.release.cluster` this costs a third of a product's rate (H200: 506 instead of 729 TFLOP/s).
+void Ptx::mbarrierArriveAt(Value barrier, Value rank, Value predicate) {
+  Value address = inBlockOfCluster(sharedAddress(barrier), rank);
+  Value flag = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), predicate);
+  assembly("{ .reg .pred p; setp.ne.b32 p, $1, 0; @p mbarrier.arrive.shared::cluster.b64 _, [$0]; }", {},
+           {address, flag});
+}
+
+Value Ptx::inBlockOfCluster(Value address, Value rank) {
+  AssemblyOptions pure;
+  pure.sideEffects = pure.memory = false;
+  return assembly("mapa.shared::cluster.u32 $0, $1, $2;", {builder.getI32Type()}, {address, rank}, pure)[0];
+}
+
 void Ptx::mbarrierArriveExpectTx(Value barrier, int64_t bytes) {
   assembly("mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", {}, {sharedAddress(barrier), constant(bytes)});
 }
@@ -151,12 +165,13 @@ void Ptx::fenceMbarrierInit() { NVVM::FenceMbarrierInitOp::create(builder, loc);
 // Tensor memory access
 //===----------------------------------------------------------------------===//
 
-void Ptx::loadTensor(Value target, Value map, ValueRange coordinates, Value barrier, Value cachePolicy) {
+void Ptx::loadTensor(Value target, Value map, ValueRange coordinates, Value barrier, Value cachePolicy,
+                     Value multicast) {
   auto cluster = LLVM::LLVMPointerType::get(builder.getContext(), 7);
   Value pointer = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, sharedPointer(target));
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       builder, loc, pointer, map, coordinates, sharedPointer(barrier), /*im2colOffsets=*/ValueRange(),
-      /*multicastMask=*/Value(), cachePolicy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+      multicast, cachePolicy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
       /*predicate=*/Value());
 }
 

@@ -99,6 +99,8 @@ public:
   /// The text of operand `number` as an address in shared memory, `[$number + constant]`. The constant is taken out of
   /// `address`, which becomes i32: as part of the instruction it occupies no register outside a loop.
   std::string addressText(unsigned number, mlir::Value &address);
+  /// The same address (i32) in the shared memory of block `rank` (i32) of the cluster (9.7.9.24, mapa).
+  mlir::Value inBlockOfCluster(mlir::Value address, mlir::Value rank);
   /// address + bytes, both i32.
   mlir::Value offset(mlir::Value address, int64_t bytes);
 
@@ -112,6 +114,9 @@ public:
   void mbarrierInit(mlir::Value barrier, int64_t arrivals);
   /// One arrival; with a predicate (i1) by the threads where it holds.
   void mbarrierArrive(mlir::Value barrier, mlir::Value predicate = nullptr);
+  /// One arrival at the barrier in the same place of another block of the cluster, `rank` (i32), by the threads where the
+  /// predicate (i1) holds. It orders their accesses for no other block: what they have read must have been waited for.
+  void mbarrierArriveAt(mlir::Value barrier, mlir::Value rank, mlir::Value predicate);
   /// One arrival that expects `bytes` of asynchronous writes in the current phase.
   void mbarrierArriveExpectTx(mlir::Value barrier, int64_t bytes);
   /// Expects `bytes` more in the current phase, without arriving.
@@ -126,8 +131,9 @@ public:
   // Tensor memory access (9.7.9.25, 9.7.9.27) -----------------------------------------------------------------------
 
   /// Copies the box at `coordinates` (i32, innermost first, one to five) to shared memory; completes on `barrier`.
+  /// `multicast` (i16): to the same place in these blocks of the cluster, completing on the barrier of each.
   void loadTensor(mlir::Value target, mlir::Value map, mlir::ValueRange coordinates, mlir::Value barrier,
-                  mlir::Value cachePolicy = nullptr);
+                  mlir::Value cachePolicy = nullptr, mlir::Value multicast = nullptr);
   void storeTensor(mlir::Value map, mlir::Value source, mlir::ValueRange coordinates);
   void commitBulkGroup();
   /// Waits until at most `pending` bulk groups are unfinished; `read`: until their sources have been read.

@@ -43,11 +43,7 @@ void SharedScratch::sendInCluster(Value value, Value element, Value block, Value
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
   Ptx ptx(builder, loc);
-  Ptx::AssemblyOptions pure;
-  pure.sideEffects = pure.memory = false;
-  auto inBlock = [&](Value address) {
-    return ptx.assembly("mapa.shared::cluster.u32 $0, $1, $2;", {builder.getI32Type()}, {address, block}, pure)[0];
-  };
+  auto inBlock = [&](Value address) { return ptx.inBlockOfCluster(address, block); };
   Value bits = toBits(builder, loc, value);
   ptx.assembly("st.async.shared::cluster.mbarrier::complete_tx::bytes.b" + std::to_string(bytes * 8) +
                    " [$0], $1, [$2];",

@@ -25,6 +25,10 @@ void BlockIdOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn set
   setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, maxGridBlocks - 1)));
 }
 
+void ClusterRankOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
+  setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 0), APInt(64, getSize() - 1)));
+}
+
 void GridSizeOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
   setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, 1), APInt(64, maxGridBlocks)));
 }
@@ -33,6 +37,13 @@ int64_t KernelOp::getConsumers() {
   auto alternate = getPlan().getAs<IntegerAttr>("alternate");
   return std::max<int64_t>(getGroups(), alternate ? alternate.getInt() : 1);
 }
+
+ArrayRef<int64_t> KernelOp::getTileCluster() {
+  auto extents = getPlan().getAs<DenseI64ArrayAttr>(tileClusterName);
+  return extents ? extents.asArrayRef() : ArrayRef<int64_t>();
+}
+
+int64_t KernelOp::getBlocksOfTileCluster() { return llvm::product_of(getTileCluster()); }
 
 LogicalResult FillOp::verify() {
   int64_t rank = getView().getType().getRank();

@@ -12,6 +12,10 @@ constexpr llvm::StringLiteral specializationName = "tilec.specialization";
 /// On a kernel, from IR generation: the host expression (docs/abi.md) by which a launcher compares variants.
 constexpr llvm::StringLiteral costName = "tilec.cost";
 
+/// On a stage, from IR generation: blocks of a cluster along its last ranges, whose tiles it can be divided into, array
+/// of i64.
+constexpr llvm::StringLiteral clusterName = "tilec.cluster";
+
 /// On a loop: `@stages(n)`, i64.
 constexpr llvm::StringLiteral stagesName = "tilec.stages";
 /// On a loop: `@unroll(n)` or the plan's choice, i64; 1 keeps the loop as it is.

@@ -29,6 +29,10 @@ mlir::RankedTensorType productType(mlir::Type type);
 /// Blocks of a launch, at most: dimension 0 of a grid (CUDA C++ Programming Guide, compute capabilities).
 constexpr int64_t maxGridBlocks = INT32_MAX;
 
+/// Field of a plan, one i64 for each of the last ranges of the stage: blocks of a cluster that take tiles side by side
+/// along it, and share what they load alike (docs/decisions/clusters-of-tiles.md).
+constexpr llvm::StringLiteral tileClusterName = "tile_cluster";
+
 /// Bytes of shared memory an element takes: sub-byte types are stored one element a byte there.
 int64_t elementBytes(mlir::Type elementType);
 

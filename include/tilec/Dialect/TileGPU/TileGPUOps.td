@@ -125,12 +125,17 @@ def TileGPU_KernelOp : TileGPU_Op<"kernel", [IsolatedFromAbove, Symbol, SingleBl
   let extraClassDeclaration = [{
     /// Consumer groups of a block, whether they share the rows of tiles or take tiles in turns.
     int64_t getConsumers();
+    /// Blocks of a cluster along each of the last ranges of the stage, whose tiles they take side by side; empty
+    /// without such clusters.
+    llvm::ArrayRef<int64_t> getTileCluster();
+    /// Blocks of such a cluster; 1 without.
+    int64_t getBlocksOfTileCluster();
   }];
 }
 
 def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
-  let summary = "the number of this block in dimension `dim` of the grid";
+  let summary = "the number of this block, or cluster of blocks, in dimension `dim` of the grid";
   let arguments = (ins DefaultValuedAttr<I64Attr, "0">:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
@@ -138,7 +143,15 @@ def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure,
 
 def TileGPU_GridSizeOp : TileGPU_Op<"grid_size", [Pure,
     DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
-  let summary = "the number of blocks in dimension 0 of the grid";
+  let summary = "the number of blocks, or clusters of blocks, in dimension 0 of the grid";
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+}
+
+def TileGPU_ClusterRankOp : TileGPU_Op<"cluster_rank", [Pure,
+    DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
+  let summary = "the place of this block in dimension `dim` of its cluster of tiles, 0 .. size - 1";
+  let arguments = (ins I64Attr:$dim, I64Attr:$size);
   let results = (outs Index:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
 }
