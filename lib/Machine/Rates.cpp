@@ -13,11 +13,13 @@ using namespace tilec;
 // alone in their blocks are slower than that; the edge says so. Functions cost more in turns than where groups share a
 // tile: their multiply-adds and the products of the other group slow each other down. Short epilogues find free slots:
 // silu and two forms of GELU at four shapes (1 Dec 2026); shared tiles wait for the unit of special functions instead.
-// Promoted sums of 8-bit floats: 128x192, 128x256 and 128x128 at five shapes, the same day.
+// Promoted sums of 8-bit floats: 128x192, 128x256 and 128x128 at five shapes, the same day. Rows that do not begin with
+// lines of the second-level cache, and clusters of two blocks: nine sizes of tiles at eight shapes, the same day
+// (docs/decisions/clusters-of-tiles.md).
 static constexpr ProductTile productsWgmma[] = {
-    {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920},
+    {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920, true, false},
     {256, 160, 128, 1000, 775, 3000, true, false},
-    {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910},
+    {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910, true, true},
     {128, 192, 128, 980, 600, 2100, false, false, false, 980, 960},
     {128, 160, 128, 0, 600, 8000, false, false, false, 975},
     {128, 128, 128, 0, 600, 3000, false, false, false, 960, 900},
@@ -51,8 +53,9 @@ static constexpr AttentionTile attentionWarp[] = {
     {256, 64, 32, 300, 3000, 3000, true},
 };
 
-static const MachineRates withWgmma = {3250, 90,  180, 4,   90,   1200,          0,
-                                       14,   420, 3,   300, 3700, productsWgmma, attentionWgmma};
-static const MachineRates withWarpMma = {1400, 60, 500, 0, 0, 0, 0, 0, 0, 0, 0, 3700, productsWarp, attentionWarp};
+static const MachineRates withWgmma = {3250, 90,  600,  1040,          180,           4, 90, 1200, 0, 14, 420,
+                                       3,    300, 3700, productsWgmma, attentionWgmma};
+static const MachineRates withWarpMma = {1400, 60, 1000, 1000,         500,          0, 0, 0, 0, 0, 0,
+                                         0,    0,  3700, productsWarp, attentionWarp};
 
 const MachineRates &tilec::ratesOf(const Machine &machine) { return machine.hasWgmma ? withWgmma : withWarpMma; }

@@ -13,6 +13,8 @@ namespace {
 
 /// Picoseconds of a nanosecond, the unit of rates.
 constexpr int64_t perNanosecond = 1000;
+/// Of the second-level cache.
+constexpr int64_t lineBytes = 128;
 /// Elements of a result that two groups hold beside what an epilogue may need.
 constexpr int64_t largestTile = 128 * 256;
 
@@ -86,6 +88,9 @@ private:
   /// The sizes with their cost.
   std::optional<SizeChoice> priced(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen) const;
   std::optional<SizeChoice> priced(const KernelFacts &facts, const AttentionTile &tile, const AxisSizes &chosen) const;
+  /// Picoseconds of the loads of a step; and of those whose rows do not begin with lines of the second-level cache.
+  int64_t loadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const;
+  HostExpr unalignedLoadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const;
   /// Whether tiles beside written sizes fit into registers and, with one slot for each operand, into shared memory.
   bool fits(int64_t elements, int64_t operandBytes) const {
     return elements <= largestTile && operandBytes <= machine.sharedPerBlock * 7 / 8;
@@ -153,27 +158,40 @@ SizeChooser::TileEdges SizeChooser::edgesOf(const KernelFacts &facts, const Prod
   return {rates.turn * perNanosecond + remains, edge + 2 * epilogue.instructions * instruction + loads};
 }
 
+int64_t SizeChooser::loadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const {
+  return (m + n) * k * operandBits(product.element) / 8 * perNanosecond / rates.loadPerNanosecond;
+}
+
+HostExpr SizeChooser::unalignedLoadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const {
+  unsigned bits = operandBits(product.element);
+  auto timeOf = [&](int64_t rows, const std::optional<HostExpr> &pitch) -> HostExpr {
+    if (!pitch)
+      return 0;
+    int64_t time = loadTime(product, rows, 0, k) * 1000 / rates.unalignedLoad;
+    return host::mul(host::isNoMultiple(host::mul(*pitch, bits / 8), lineBytes), time);
+  };
+  return host::add(timeOf(m, product.pitchOfM), timeOf(n, product.pitchOfN));
+}
+
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const ProductTile &tile,
                                               const AxisSizes &chosen) const {
   const ProductFacts &product = facts.products.front();
   unsigned bits = operandBits(product.element);
   int64_t m = chosen.extentOf(*product.m), n = chosen.extentOf(*product.n), k = chosen.extentOf(*product.k);
-  int64_t load = (m + n) * k * bits / 8 * perNanosecond / rates.loadPerNanosecond;
   bool inTurns = takesTurns(facts, tile, chosen, m * n);
   int64_t efficiency = product.promoted ? tile.promoted : tile.efficiency;
   if (!inTurns && efficiency == 0)
     return std::nullopt;
+  int64_t computing = productTime(m * n * k, bits, inTurns ? tile.inTurns : efficiency);
   // What a group that has its turn reaches was measured with its loads.
-  int64_t step =
-      inTurns ? productTime(m * n * k, bits, tile.inTurns) : std::max(productTime(m * n * k, bits, efficiency), load);
+  HostExpr step = host::max(inTurns ? computing : std::max(computing, loadTime(product, m, n, k)),
+                            unalignedLoadTime(product, m, n, k));
   TileEdges edges = edgesOf(facts, tile, m * n, inTurns);
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
   bool general = bits < 16 ? tile.generalOfBytes : tile.general;
   if (!depth || !rounds || !rows || !columns)
     return unpriced(chosen, general);
-  HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), step), edges.ofTile);
-  HostExpr time = host::add(host::mul(*rounds, std::move(block)), edges.ofBlock);
   // Each further row of tiles reads the columns' operand again, nearly always from the second-level cache.
   HostExpr again = host::add(host::min(host::ceilDiv(*rows, m), 8), 19);
   HostExpr elements = host::add(*rows, host::div(host::mul(*columns, std::move(again)), 20));
@@ -184,11 +202,23 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   int64_t bandwidth = std::max<int64_t>(machine.bandwidth * tile.traffic / 1000, 1);
   HostExpr traffic =
       host::add(host::div(host::mul(std::move(bytes), perNanosecond), bandwidth), edges.ofTile + edges.ofBlock);
-  HostExpr cost = host::add(host::max(std::move(time), std::move(traffic)), rates.launch * perNanosecond);
-  HostExpr scalarStores = host::mul(std::move(*rounds), m * n * rates.scalarStore);
+  auto costOfSteps = [&](HostExpr ofStep) {
+    HostExpr block = host::add(host::mul(host::ceilDiv(*depth, k), std::move(ofStep)), edges.ofTile);
+    HostExpr time = host::add(host::mul(*rounds, std::move(block)), edges.ofBlock);
+    return host::add(host::max(std::move(time), traffic), rates.launch * perNanosecond);
+  };
+  HostExpr cost = costOfSteps(std::move(step));
+  HostExpr scalarStores = host::mul(*rounds, m * n * rates.scalarStore);
   // Threads that store rows of any alignment find no registers beside two large accumulators.
   bool inputs = tile.inputs && !(product.promoted && m * n > 128 * 128);
-  return SizeChoice{chosen.take(), std::move(cost), std::move(scalarStores), inputs, general};
+  SizeChoice result{chosen.take(), std::move(cost), std::move(scalarStores), inputs, general};
+  // Blocks of a pair wait for each other; what they share each loads half of.
+  int64_t inPairs = computing * rates.inPairs / 1000;
+  if (tile.pairsAlongM)
+    result.clusters.push_back({{2, 1}, costOfSteps(host::max(inPairs, unalignedLoadTime(product, m, n / 2, k)))});
+  if (tile.pairsAlongN)
+    result.clusters.push_back({{1, 2}, costOfSteps(host::max(inPairs, unalignedLoadTime(product, m / 2, n, k)))});
+  return result;
 }
 
 std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const AttentionTile &tile,

@@ -44,6 +44,11 @@ HostExpr host::min(HostExpr a, HostExpr b) {
   return operation("min", std::move(a), std::move(b), [](int64_t x, int64_t y) { return std::min(x, y); });
 }
 
+HostExpr host::isNoMultiple(HostExpr a, int64_t b) {
+  HostExpr rest = operation("rem", std::move(a), b, [](int64_t x, int64_t y) { return x % y; });
+  return operation("ne", std::move(rest), 0, [](int64_t x, int64_t y) { return int64_t(x != y); });
+}
+
 HostExpr host::multiprocessors() { return "sm_count"; }
 
 /// An upper bound of a scalar that the host can compute.

@@ -15,6 +15,8 @@ Expr div(Expr a, Expr b);
 Expr ceilDiv(Expr a, Expr b);
 Expr max(Expr a, Expr b);
 Expr min(Expr a, Expr b);
+/// 1 where `a` is no multiple of the number `b`, else 0.
+Expr isNoMultiple(Expr a, int64_t b);
 /// The multiprocessors of the device.
 Expr multiprocessors();
 

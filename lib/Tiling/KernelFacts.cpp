@@ -210,6 +210,33 @@ static bool dependsOnProduct(const Expr *expr, llvm::SmallPtrSetImpl<const Varia
   return llvm::any_of(operandsOf(expr), [&](const Expr *operand) { return dependsOnProduct(operand, seen); });
 }
 
+/// Elements from row to row of the tensor that a value is loaded from.
+static std::optional<HostExpr> pitchOf(const Expr *value) {
+  while (true) {
+    const auto *ref = llvm::dyn_cast<VariableRef>(value);
+    if (const auto *cast = llvm::dyn_cast<Cast>(value))
+      value = cast->operand;
+    else if (ref && ref->variable->kind == VariableKind::Let && ref->variable->initial)
+      value = ref->variable->initial;
+    else
+      break;
+  }
+  const auto *load = llvm::dyn_cast<Load>(value);
+  if (!load || load->tensor->shape.size() < 2)
+    return std::nullopt;
+  const Tensor &tensor = *load->tensor;
+  size_t row = tensor.shape.size() - 2;
+  switch (tensor.stridesKind) {
+  case TensorStrides::Contiguous:
+    return toHostExpr(tensor.shape.back());
+  case TensorStrides::Explicit:
+    return toHostExpr(tensor.strides[row]);
+  case TensorStrides::Dynamic:
+    return HostExpr(tensor.name + ".stride" + std::to_string(row));
+  }
+  llvm_unreachable("all kinds are listed");
+}
+
 static std::optional<ProductFacts> factsOf(const Dot &dot) {
   if (dot.axes.size() != 1 || dot.guard)
     return std::nullopt;
@@ -226,7 +253,8 @@ static std::optional<ProductFacts> factsOf(const Dot &dot) {
   llvm::SmallPtrSet<const Variable *, 8> seen;
   ScalarKind element = dot.lhs->type.element;
   bool promoted = isFloat(element) && getBitWidth(element) == 8 && !dot.fast;
-  return ProductFacts{m[0], n[0], dot.axes[0], element, promoted, dependsOnProduct(dot.lhs, seen)};
+  return ProductFacts{
+      m[0], n[0], dot.axes[0], element, promoted, dependsOnProduct(dot.lhs, seen), pitchOf(dot.lhs), pitchOf(dot.rhs)};
 }
 
 std::optional<KernelFacts> tilec::factsOf(const Kernel &kernel) {

@@ -17,6 +17,8 @@ struct ProductFacts {
   bool promoted;
   /// Whether the left operand is computed from another product.
   bool lhsFromProduct;
+  /// Elements from row to row of the tensors that the operands of m and of n are loaded from; none for other operands.
+  std::optional<sema::HostExpr> pitchOfM = std::nullopt, pitchOfN = std::nullopt;
 };
 
 /// What is done outside loops with tiles of two axes, such as the result of a product.

@@ -10,6 +10,7 @@
 #include "tilec/Machine/Occupancy.h"
 #include "tilec/Transforms/Passes.h"
 #include "tilec/Transforms/StagedStore.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
@@ -144,6 +145,9 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
         return WalkResult::advance();
       if (wgmma) {
         plan.set(tilegpu::tileClusterName, blocks);
+        auto numbers = llvm::map_range(blocks.asArrayRef(), [](int64_t count) { return std::to_string(count); });
+        parallel.emitRemark() << kernel.getSymName() << ": clusters of " << llvm::join(numbers, "x")
+                              << " blocks, a tile each";
         return WalkResult::advance();
       }
       if (!parallel.getAnnotations().get("cluster"))
@@ -286,8 +290,8 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     Builder builder(kernel.getContext());
     bool alike = llvm::all_of(dots, [&](const DotFacts &facts) { return runsAlikeInAllTiles(facts.op(), kernel); });
     // A queue hands tiles to single blocks.
-    bool queued = bulkOperands && !plan.get(tilegpu::tileClusterName) &&
-                  (!alike || plan.get("turns") || plan.get("delay"));
+    bool queued =
+        bulkOperands && !plan.get(tilegpu::tileClusterName) && (!alike || plan.get("turns") || plan.get("delay"));
     if (!alike && !queued)
       return;
     plan.set("persistent", builder.getUnitAttr());

@@ -240,9 +240,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       count = count ? builder.createOrFold<arith::MulIOp>(loc, count, size) : size;
     }
     int64_t ofCluster = llvm::product_of(clusterOf(parallel));
-    return ofCluster == 1 ? count
-                          : arith::DivUIOp::create(builder, loc, count,
-                                                   arith::ConstantIndexOp::create(builder, loc, ofCluster));
+    return ofCluster == 1
+               ? count
+               : arith::DivUIOp::create(builder, loc, count, arith::ConstantIndexOp::create(builder, loc, ofCluster));
   }
 
   // The loop over the tiles of a block; their numbers take the place of the block's.

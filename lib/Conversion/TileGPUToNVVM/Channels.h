@@ -12,8 +12,8 @@
 // and costs nothing measurable against one of each group. In one process the acquire is a block barrier: every thread
 // has passed the release of the item that was in the slot before.
 //
-// Blocks of a cluster that share the fills of a channel (ClusterTransfers.h) write to each other's slots: the warps that
-// read an item arrive at the empty barriers of all of these blocks.
+// Blocks of a cluster that share the fills of a channel (ClusterTransfers.h) write to each other's slots: the warps
+// that read an item arrive at the empty barriers of all of these blocks.
 //
 // In shared memory the barriers of a channel lie one after another: full[slots], empty[slots], 8 bytes each.
 #ifndef TILEC_CONVERSION_TILEGPUTONVVM_CHANNELS_H

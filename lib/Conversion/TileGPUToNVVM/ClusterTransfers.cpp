@@ -99,8 +99,8 @@ void ClusterTransfers::inspect(tilegpu::ChanOp chan) {
   if (channel.engine != Engine::Tma || !channel.producer || channel.readByOthers)
     return;
   for (auto [dim, blocks] : llvm::enumerate(extents)) {
-    bool alike = blocks > 1 && llvm::all_of(chan.getResult().getUsers(),
-                                            [d = dim](Operation *user) { return runsAlike(user, d); });
+    bool alike = blocks > 1 &&
+                 llvm::all_of(chan.getResult().getUsers(), [d = dim](Operation *user) { return runsAlike(user, d); });
     if (!alike)
       continue;
     for (Operation *user : chan.getResult().getUsers()) {
@@ -111,6 +111,9 @@ void ClusterTransfers::inspect(tilegpu::ChanOp chan) {
       if (!sliced)
         continue;
       shared[fill] = {static_cast<int64_t>(dim), blocks, *sliced};
+      fill.emitRemark() << fill->getParentOfType<tilegpu::KernelOp>().getSymName() << ": `"
+                        << fill.getView().getDefiningOp<tile::ViewOp>().getName() << "` is loaded once for " << blocks
+                        << " blocks of a cluster";
       if (!llvm::is_contained(dimsOf[chan], static_cast<int64_t>(dim)))
         dimsOf[chan].push_back(dim);
     }
@@ -140,8 +143,7 @@ static Value rankOfBlock(Lowering &lowering) {
 Value ClusterTransfers::place(Lowering &lowering, int64_t dim) const {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
-  Value steps =
-      builder.createOrFold<arith::DivUIOp>(loc, rankOfBlock(lowering), lowering.constant32(stride(dim)));
+  Value steps = builder.createOrFold<arith::DivUIOp>(loc, rankOfBlock(lowering), lowering.constant32(stride(dim)));
   bool outermost = stride(dim) * extents[dim] == llvm::product_of(extents);
   return outermost ? steps : arith::RemUIOp::create(builder, loc, steps, lowering.constant32(extents[dim]));
 }
@@ -156,8 +158,7 @@ Value ClusterTransfers::rankOfSharer(Lowering &lowering, tilegpu::ChanOp chan, V
     Value to = arith::RemUIOp::create(builder, loc, lowering.add(from, further), lowering.constant32(extents[dim]));
     Value steps = arith::SubIOp::create(builder, loc, to, from);
     Value rank = lowering.add(own, lowering.mulConstant(steps, stride(dim)));
-    Value isAlong =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, number, lowering.constant32(before));
+    Value isAlong = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sgt, number, lowering.constant32(before));
     result = arith::SelectOp::create(builder, loc, isAlong, rank, result);
     before += extents[dim] - 1;
   }

@@ -170,8 +170,8 @@ void Ptx::loadTensor(Value target, Value map, ValueRange coordinates, Value barr
   auto cluster = LLVM::LLVMPointerType::get(builder.getContext(), 7);
   Value pointer = LLVM::AddrSpaceCastOp::create(builder, loc, cluster, sharedPointer(target));
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-      builder, loc, pointer, map, coordinates, sharedPointer(barrier), /*im2colOffsets=*/ValueRange(),
-      multicast, cachePolicy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+      builder, loc, pointer, map, coordinates, sharedPointer(barrier), /*im2colOffsets=*/ValueRange(), multicast,
+      cachePolicy, NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
       /*predicate=*/Value());
 }
 

@@ -114,8 +114,9 @@ public:
   void mbarrierInit(mlir::Value barrier, int64_t arrivals);
   /// One arrival; with a predicate (i1) by the threads where it holds.
   void mbarrierArrive(mlir::Value barrier, mlir::Value predicate = nullptr);
-  /// One arrival at the barrier in the same place of another block of the cluster, `rank` (i32), by the threads where the
-  /// predicate (i1) holds. It orders their accesses for no other block: what they have read must have been waited for.
+  /// One arrival at the barrier in the same place of another block of the cluster, `rank` (i32), by the threads where
+  /// the predicate (i1) holds. It orders their accesses for no other block: what they have read must have been waited
+  /// for.
   void mbarrierArriveAt(mlir::Value barrier, mlir::Value rank, mlir::Value predicate);
   /// One arrival that expects `bytes` of asynchronous writes in the current phase.
   void mbarrierArriveExpectTx(mlir::Value barrier, int64_t bytes);
