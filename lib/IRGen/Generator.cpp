@@ -12,6 +12,21 @@ static bool hasProduct(Operation &kernel) {
   return kernel.walk([](tile::DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
+// Of the operands' tensors the second alone, where its rows have a length of their own, and all.
+static void generatePacked(const Kernel &kernel, ArrayRef<const Tensor *> operands,
+                           function_ref<void(const Specialization &)> generate, Builder &builder) {
+  if (operands.empty())
+    return;
+  std::optional<Specialization> all = makePacked(kernel, operands, /*othersAligned=*/false, builder);
+  if (operands.size() > 1)
+    for (const Tensor *tensor : operands)
+      if (hasContractedRows(*tensor, kernel))
+        if (std::optional<Specialization> one = makePacked(kernel, tensor, /*othersAligned=*/true, builder))
+          generate(*one);
+  if (all)
+    generate(*all);
+}
+
 OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRContext &context,
                                           DiagnosticEngine &diagnostics) {
   context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect, scf::SCFDialect>();
@@ -26,13 +41,11 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
     std::vector<Kernel> distinct;
     llvm::copy_if(variants, std::back_inserter(distinct), [](const Kernel &kernel) { return kernel.choice == 0; });
     LaunchInterface interface = readLaunchInterface(distinct, builder);
-    kernels.push_back(
-        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(variants.front().name)),
-                                   builder.getNamedAttr("arguments", interface.arguments),
-                                   builder.getNamedAttr("contracts", interface.contracts)}));
+    llvm::StringMap<Attribute> workspaces;
     for (const Kernel &kernel : variants) {
       Specialization fast = makeFast(kernel, builder), general = makeGeneral(kernel, builder);
       auto generate = [&](const Specialization &specialization) {
+        addWorkspaces(specialization, workspaces, builder);
         failed |= !Generator(kernel, specialization, interface, diagnostics, builder).generate();
       };
       // The launcher takes the first variant whose conditions hold: rows of just a bound, short rows, then aligned
@@ -80,12 +93,18 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
       bool between = inputs.when.size() > general.when.size() && inputs.when.size() < fast.when.size();
       if (between && kernel.chosen.inputs && !failed && hasProduct(module->getBody()->back()))
         generateWithClusters(inputs);
-      std::optional<Specialization> partly = makePartly(kernel, builder);
-      if (partly && kernel.chosen.general && !failed && hasProduct(module->getBody()->back()))
-        generate(*partly);
+      if (isFaster && kernel.chosen.packed && !failed)
+        generatePacked(kernel, operandsToPack(kernel, module->getBody()->back()), generate, builder);
       if (kernel.chosen.general)
         generate(general);
     }
+    NamedAttrList entry;
+    entry.set("name", builder.getStringAttr(variants.front().name));
+    entry.set("arguments", interface.arguments);
+    entry.set("contracts", interface.contracts);
+    if (!workspaces.empty())
+      entry.set("workspaces", workspaceEntries(workspaces, builder));
+    kernels.push_back(entry.getDictionary(&context));
   }
   (*module)->setAttr("tilec.kernels", builder.getArrayAttr(kernels));
   if (failed)
@@ -93,27 +112,46 @@ OwningOpRef<ModuleOp> tilec::generateTile(const TypedProgram &program, MLIRConte
   return module;
 }
 
-bool Generator::generate() {
-  OpBuilder::InsertionGuard guard(builder);
-  loc = location(kernel.range);
-  auto op = tile::KernelOp::create(builder, loc, kernel.variant + "__" + specialization.suffix, kernel.name,
-                                   interface.arguments, interface.contracts, builder.getArrayAttr(specialization.when),
+tile::KernelOp Generator::createKernel(StringRef suffix, int64_t stage) {
+  std::string variant = kernel.variant + "__" + specialization.suffix;
+  auto op = tile::KernelOp::create(builder, loc, variant + suffix.str(), kernel.name, interface.arguments,
+                                   interface.contracts, builder.getArrayAttr(specialization.when),
                                    annotationsOf(kernel.annotations));
   op->setAttr(tile::specializationName, builder.getStringAttr(specialization.kind));
   if (Attribute cost = costOf(kernel, specialization, builder))
     op->setAttr(tile::costName, cost);
+  if (!specialization.packed.empty()) {
+    op->setAttr(tile::stageName, builder.getI64IntegerAttr(stage));
+    op->setAttr(tile::variantName, builder.getStringAttr(variant));
+  }
+  return op;
+}
+
+bool Generator::generate() {
+  for (auto [stage, tensor] : llvm::enumerate(specialization.packed))
+    if (!Generator(kernel, specialization, interface, diagnostics, builder).generateCopy(*tensor, stage))
+      return false;
+  OpBuilder::InsertionGuard guard(builder);
+  loc = location(kernel.range);
+  tile::KernelOp op = createKernel("", specialization.packed.size());
   builder.createBlock(&op.getBody());
   declareArguments();
   emitStages();
   return !failed;
 }
 
-void Generator::declareArguments() {
+void Generator::declareVariables() {
   for (const Parameter &parameter : kernel.parameters)
     if (parameter.variable)
       declareVariable(*parameter.variable);
+}
+
+void Generator::declareArguments() {
+  declareVariables();
   for (const Parameter &parameter : kernel.parameters)
-    if (parameter.tensor)
+    if (parameter.tensor && llvm::is_contained(specialization.packed, parameter.tensor))
+      tensors[parameter.tensor] = packedView(*parameter.tensor, tile::Access::in);
+    else if (parameter.tensor)
       declareTensor(*parameter.tensor);
   for (const Tensor *temp : kernel.temps)
     unsupported(temp->range, "`temp`", builder.getI1Type());

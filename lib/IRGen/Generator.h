@@ -16,7 +16,8 @@ public:
       : kernel(kernel), specialization(specialization), interface(interface), diagnostics(diagnostics),
         builder(builder), loc(builder.getUnknownLoc()) {}
 
-  /// Creates the kernel operation at the builder's place. False after an error.
+  /// Creates the kernel operation at the builder's place, behind those of the copies that it needs. False after an
+  /// error.
   bool generate();
 
 private:
@@ -31,8 +32,16 @@ private:
     mlir::Value number;
   };
 
+  /// The kernel operation of a stage of the variant.
+  tile::KernelOp createKernel(llvm::StringRef suffix, int64_t stage);
+
+  // Copies of operands (Packing.cpp).
+  bool generateCopy(const sema::Tensor &tensor, int64_t stage);
+  mlir::Value packedView(const sema::Tensor &tensor, tile::Access access);
+
   // Launch arguments (Generator.cpp).
   void declareArguments();
+  void declareVariables();
   void declareVariable(const sema::Variable &variable);
   void declareTensor(const sema::Tensor &tensor);
   mlir::Value integerArgument(llvm::StringRef name, mlir::Type type);

@@ -1,4 +1,4 @@
-// The fast, inputs, partly and general variants of a kernel.
+// What the variants of a kernel assume, and when.
 #include "Specialization.h"
 
 #include "tilec/Dialect/Tile/HeldRows.h"
@@ -151,17 +151,19 @@ static bool allTensors(const Tensor &) { return true; }
 // Loads element by element through registers take about fifteen times as long as bulk copies (GEMM 4095x4097x4104 on
 // the H200: `general` 31, `inputs` 456 TFLOP/s). The factor errs to the other variants' side.
 Attribute tilec::costOf(const Kernel &kernel, const Specialization &specialization, Builder &builder) {
-  constexpr int64_t scalarLoads = 20, halfOfThem = 10;
+  constexpr int64_t scalarLoads = 20;
   if (kernel.chosen.cost.getAsNull())
     return {};
   bool ofCluster = !specialization.clusterCost.getAsNull();
-  Attribute cost = toAttribute(ofCluster ? specialization.clusterCost : kernel.chosen.cost, builder);
+  const HostExpr &host = ofCluster                        ? specialization.clusterCost
+                         : !specialization.packed.empty() ? kernel.chosen.packedCost
+                                                          : kernel.chosen.cost;
+  Attribute cost = toAttribute(host, builder);
   if (specialization.kind == "fast")
     return cost;
-  if (specialization.kind == "inputs")
+  if (specialization.kind == "inputs" || specialization.kind == "packed")
     return hostCondition(builder, "add", cost, toAttribute(kernel.chosen.scalarStores, builder));
-  int64_t factor = specialization.kind == "partly" ? halfOfThem : scalarLoads;
-  return hostCondition(builder, "mul", cost, builder.getI64IntegerAttr(factor));
+  return hostCondition(builder, "mul", cost, builder.getI64IntegerAttr(scalarLoads));
 }
 
 const Variable *tilec::lengthOf(const sema::Axis &axis) {
@@ -351,13 +353,17 @@ std::optional<Specialization> tilec::makePairs(const Kernel &kernel, Builder &bu
   return isNarrow ? std::optional(pairs) : std::nullopt;
 }
 
+Specialization tilec::makeAligned(const Kernel &kernel, Builder &builder, StringRef kind,
+                                  function_ref<bool(const Tensor &)> counts) {
+  return specialize(kernel, builder, kind, vectorBytes, counts);
+}
+
 Specialization tilec::makeInputs(const Kernel &kernel, Builder &builder) {
   return specialize(kernel, builder, "inputs", vectorBytes,
                     [](const Tensor &tensor) { return tensor.access == TensorAccess::In; });
 }
 
-// Whether the number of rows of a matrix is the length of another input's rows, and its own length is that of none.
-static bool hasContractedRows(const Tensor &tensor, const Kernel &kernel) {
+bool tilec::hasContractedRows(const Tensor &tensor, const Kernel &kernel) {
   auto isMatrix = [](const Tensor *other) {
     return other && other->access == TensorAccess::In && other->shape.size() > 1;
   };
@@ -373,15 +379,4 @@ static bool hasContractedRows(const Tensor &tensor, const Kernel &kernel) {
     isAlone &= length != columns;
   }
   return isContracted && isAlone;
-}
-
-std::optional<Specialization> tilec::makePartly(const Kernel &kernel, Builder &builder) {
-  bool any = llvm::any_of(kernel.parameters, [&](const Parameter &parameter) {
-    return parameter.tensor && hasContractedRows(*parameter.tensor, kernel);
-  });
-  if (!any)
-    return std::nullopt;
-  return specialize(kernel, builder, "partly", vectorBytes, [&](const Tensor &tensor) {
-    return tensor.access == TensorAccess::In && !hasContractedRows(tensor, kernel);
-  });
 }

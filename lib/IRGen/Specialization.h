@@ -21,7 +21,7 @@ struct ArgumentFacts {
 };
 
 struct Specialization {
-  /// "fast", "pairs", "inputs", "partly" or "general".
+  /// "fast", "pairs", "inputs", "packed" or "general".
   llvm::StringRef kind;
   /// Appended to the variant's name: the kind, with a bound of the length "fast_512", for one length "fast_of_512".
   std::string suffix;
@@ -35,6 +35,8 @@ struct Specialization {
   /// of the sizes.
   llvm::SmallVector<int64_t> cluster;
   sema::HostExpr clusterCost = nullptr;
+  /// Tensors that are copied to a workspace first, each by a stage of its own.
+  llvm::SmallVector<const sema::Tensor *, 2> packed;
 };
 
 /// Only what contracts say.
@@ -50,10 +52,6 @@ std::optional<Specialization> makePairs(const sema::Kernel &kernel, mlir::Builde
 
 /// As makeFast for input tensors alone: their loads stay fast where an output's rows are not whole vectors.
 Specialization makeInputs(const sema::Kernel &kernel, mlir::Builder &builder);
-
-/// As makeInputs, but for matrices whose number of rows is the length of other inputs' rows: in A[m, k] B[k, n] the
-/// rows of A stay fast whatever the length of B's. None without such matrices.
-std::optional<Specialization> makePartly(const sema::Kernel &kernel, mlir::Builder &builder);
 
 /// The cost of a variant (docs/abi.md); null where the kernel has no variants to compare.
 mlir::Attribute costOf(const sema::Kernel &kernel, const Specialization &specialization, mlir::Builder &builder);
@@ -84,6 +82,29 @@ Specialization withLength(Specialization specialization, const sema::Variable &d
 /// A specialisation for lengths of `count` tiles, of which the last may be in part beyond the end.
 Specialization withTiles(Specialization specialization, const sema::Variable &dimension, int64_t tile, int64_t count,
                          mlir::Builder &builder);
+
+/// As makeFast for the tensors that `counts` names alone, without a claim for others.
+Specialization makeAligned(const sema::Kernel &kernel, mlir::Builder &builder, llvm::StringRef kind,
+                           llvm::function_ref<bool(const sema::Tensor &)> counts);
+
+/// Whether the number of rows of a matrix is the length of another input's rows, and its own length is that of none.
+bool hasContractedRows(const sema::Tensor &tensor, const sema::Kernel &kernel);
+
+/// The tensors that operands of the one product of a kernel, generated as `generated`, are loaded from, and that a
+/// variant can copy first; empty for other kernels.
+llvm::SmallVector<const sema::Tensor *> operandsToPack(const sema::Kernel &kernel, mlir::Operation &generated);
+
+/// A specialisation that copies `packed` first, for tensors some of which are not aligned. `othersAligned`: for aligned
+/// other inputs. None where they are always aligned.
+std::optional<Specialization> makePacked(const sema::Kernel &kernel, llvm::ArrayRef<const sema::Tensor *> packed,
+                                         bool othersAligned, mlir::Builder &builder);
+
+/// Bytes of the copy of a tensor, a host expression.
+mlir::Attribute packedBytes(const sema::Tensor &tensor, mlir::Builder &builder);
+/// Adds what a specialisation needs to the bytes of workspaces by their names, and the reflection's entries of these.
+void addWorkspaces(const Specialization &specialization, llvm::StringMap<mlir::Attribute> &bytes,
+                   mlir::Builder &builder);
+mlir::ArrayAttr workspaceEntries(const llvm::StringMap<mlir::Attribute> &bytes, mlir::Builder &builder);
 
 /// The clusters that the source wants, or else that were chosen.
 std::vector<sema::ClusterChoice> clustersOf(const sema::Kernel &kernel);

@@ -210,14 +210,49 @@ static llvm::Error runGrid(tilegpu::KernelOp kernel, Context &context) {
 // Kernels
 //===----------------------------------------------------------------------===//
 
+static int64_t stageOf(tilegpu::KernelOp kernel) { return kernel.getStage(); }
+
+static int64_t stageOf(tile::KernelOp kernel) {
+  auto stage = kernel->getAttrOfType<IntegerAttr>(tile::stageName);
+  return stage ? stage.getInt() : 0;
+}
+
+/// The stages of a variant follow each other.
+template <typename Kernel> static SmallVector<Kernel> stagesFrom(Kernel first) {
+  SmallVector<Kernel> stages = {first};
+  for (Operation *op = first->getNextNode(); op; op = op->getNextNode()) {
+    auto next = dyn_cast<Kernel>(op);
+    if (!next || next.getKernel() != first.getKernel() || stageOf(next) == 0)
+      break;
+    stages.push_back(next);
+  }
+  return stages;
+}
+
+/// Memory of the launch, of which nothing is known.
+static llvm::Error allocateWorkspaces(DictionaryAttr kernel, LaunchArguments &arguments) {
+  auto workspaces = kernel ? kernel.getAs<ArrayAttr>("workspaces") : nullptr;
+  if (!workspaces)
+    return llvm::Error::success();
+  for (auto workspace : workspaces.getAsRange<DictionaryAttr>()) {
+    llvm::Expected<double> bytes = evaluateHostExpression(workspace.get("bytes"), arguments);
+    if (!bytes)
+      return bytes.takeError();
+    std::string name = workspace.getAs<StringAttr>("name").str();
+    Buffer &buffer = arguments.tensors[name];
+    buffer.name = name;
+    buffer.bytes.assign(static_cast<size_t>(*bytes), 0xFF);
+  }
+  return llvm::Error::success();
+}
+
 /// Of the variants whose conditions hold the one of least cost, the first of equals (docs/abi.md); null if none holds.
 template <typename Kernel>
 static llvm::Expected<Kernel> chooseVariant(ModuleOp module, StringRef kernel, const LaunchArguments &arguments) {
   Kernel best;
   double least = 0;
   for (auto op : module.getOps<Kernel>()) {
-    auto stage = op->template getAttrOfType<IntegerAttr>("stage");
-    if (op.getKernel() != kernel || (stage && stage.getInt() != 0))
+    if (op.getKernel() != kernel || stageOf(op) != 0)
       continue;
     llvm::Expected<bool> selected = isSelected(op.getWhen(), arguments);
     if (!selected)
@@ -239,12 +274,15 @@ static llvm::Expected<Kernel> chooseVariant(ModuleOp module, StringRef kernel, c
 llvm::Error tilec::interpreter::launch(ModuleOp module, StringRef kernel, LaunchArguments &arguments,
                                        const LaunchOptions &options) {
   Context context(arguments, options.seed);
+  if (llvm::Error error = allocateWorkspaces(findKernel(module, kernel), arguments))
+    return error;
   llvm::Expected<tile::KernelOp> tiles = chooseVariant<tile::KernelOp>(module, kernel, arguments);
   if (!tiles)
     return tiles.takeError();
   if (*tiles) {
-    if (failed(Machine(context, tiles->getBody().front(), Environment(), 0, 0).run()))
-      return fault("stopped");
+    for (tile::KernelOp stage : stagesFrom(*tiles))
+      if (failed(Machine(context, stage.getBody().front(), Environment(), 0, 0).run()))
+        return fault("stopped");
     return llvm::Error::success();
   }
   llvm::Expected<tilegpu::KernelOp> first = chooseVariant<tilegpu::KernelOp>(module, kernel, arguments);
@@ -252,15 +290,8 @@ llvm::Error tilec::interpreter::launch(ModuleOp module, StringRef kernel, Launch
     return first.takeError();
   if (!*first)
     return fault("no variant of kernel `" + kernel + "` accepts these arguments");
-  if (llvm::Error error = runGrid(*first, context))
-    return error;
-  // The stages of a variant share its conditions and follow each other.
-  for (Operation *op = (*first)->getNextNode(); op; op = op->getNextNode()) {
-    auto next = dyn_cast<tilegpu::KernelOp>(op);
-    if (!next || next.getKernel() != kernel || next.getStage() == 0 || next.getWhen() != first->getWhen())
-      break;
-    if (llvm::Error error = runGrid(next, context))
+  for (tilegpu::KernelOp stage : stagesFrom(*first))
+    if (llvm::Error error = runGrid(stage, context))
       return error;
-  }
   return llvm::Error::success();
 }

@@ -17,16 +17,16 @@ using namespace tilec;
 // lines of the second-level cache, and clusters of two blocks: nine sizes of tiles at eight shapes, the same day
 // (docs/decisions/clusters-of-tiles.md).
 static constexpr ProductTile productsWgmma[] = {
-    {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920, true, false},
+    {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920, true, false, true},
     {256, 160, 128, 1000, 775, 3000, true, false},
-    {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910, true, true},
+    {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910, true, true, true},
     {128, 192, 128, 980, 600, 2100, false, false, false, 980, 960},
     {128, 160, 128, 0, 600, 8000, false, false, false, 975},
     {128, 128, 128, 0, 600, 3000, false, false, false, 960, 900},
     {128, 128, 256, 985, 730, 2000, false, true},
     {128, 224, 256, 870, 790, 2200, false, false},
     {128, 64, 128, 480, 770, 50, false, false},
-    {64, 128, 256, 800, 795, 1100, true, false, true, 0, 700},
+    {64, 128, 256, 800, 795, 1100, true, false, true, 0, 700, false, false, true},
     {64, 64, 256, 800, 785, 1050, false, false, false, 0, 700},
     {32, 128, 256, 280, 818, 1500, false, false},
     {32, 64, 256, 900, 810, 1500, false, false, false, 0, 800},
@@ -44,7 +44,7 @@ static constexpr AttentionTile attentionWgmma[] = {
 // mma.sync from rings of cp.async: estimates around the peak of an A100, no measurements. Blocks of more than 128
 // columns keep too many accumulators for two blocks to share a multiprocessor.
 static constexpr ProductTile productsWarp[] = {
-    {128, 128, 64, 600, 700, 1500, true, true, true},
+    {128, 128, 64, 600, 700, 1500, true, true, true, 0, 0, false, false, true},
     {64, 64, 64, 450, 700, 1000, false, false},
 };
 

@@ -58,6 +58,7 @@ private:
   void writeVariant(const Variant &variant, unsigned number);
   void writeLaunch(const Launch &launch);
   std::string writeParameter(const Parameter &parameter, unsigned index);
+  void writeSpan(const Argument &argument);
   void writeTensorMap(const Parameter &parameter, unsigned index);
   void writeAllocatingLauncher();
 
@@ -175,6 +176,20 @@ void LauncherWriter::writeComment() {
        << ", that\n// belongs to this launch until it has run.\n";
 }
 
+/// The bytes from a tensor's first element to behind its last one, with its shape and strides; negative where one of
+/// these is.
+void LauncherWriter::writeSpan(const Argument &argument) {
+  std::string name = names.get(argument.name).str(), shape = "NULL", strides = "NULL";
+  if (!argument.shape.empty()) {
+    shape = "tilec_shape_" + name;
+    strides = "tilec_strides_" + name;
+    os << "  const int64_t " << shape << "[] = " << printer.printList(argument.shape) << ";\n"
+       << "  const int64_t " << strides << "[] = " << printer.printList(argument.strides) << ";\n";
+  }
+  os << formatv("  const int64_t {0} = {1}_span_({2}, {3}, {4}, {5});\n", spanName(name), prefix, argument.shape.size(),
+                shape, strides, findHostType(argument.type)->bits);
+}
+
 void LauncherWriter::writeTensorChecks() {
   for (const Argument &argument : kernel.arguments)
     if (argument.kind == Argument::Kind::Dim)
@@ -186,18 +201,9 @@ void LauncherWriter::writeTensorChecks() {
   for (const Argument &argument : kernel.arguments) {
     if (argument.kind != Argument::Kind::Tensor)
       continue;
-    std::string name = names.get(argument.name).str();
+    writeSpan(argument);
+    std::string name = names.get(argument.name).str(), span = spanName(name);
     unsigned bits = findHostType(argument.type)->bits;
-    std::string shape = "NULL", strides = "NULL";
-    if (!argument.shape.empty()) {
-      shape = ("tilec_shape_" + Twine(name)).str();
-      strides = ("tilec_strides_" + Twine(name)).str();
-      os << "  const int64_t " << shape << "[] = " << printer.printList(argument.shape) << ";\n"
-         << "  const int64_t " << strides << "[] = " << printer.printList(argument.strides) << ";\n";
-    }
-    std::string span = spanName(name);
-    os << formatv("  const int64_t {0} = {1}_span_({2}, {3}, {4}, {5});\n", span, prefix, argument.shape.size(), shape,
-                  strides, bits);
     std::string quoted = ("`" + Twine(argument.name) + "`").str();
     failIf(Twine(span) + " < 0", "CUDA_ERROR_INVALID_VALUE", "an extent or a stride of " + quoted + " is negative");
     failIf(Twine(span) + " > 0 && " + name + " == 0", "CUDA_ERROR_INVALID_VALUE", quoted + " is null");
@@ -206,8 +212,8 @@ void LauncherWriter::writeTensorChecks() {
       failIf(Twine(span) + " > 0 && " + name + " % " + Twine(bits / 8) + " != 0", "CUDA_ERROR_MISALIGNED_ADDRESS",
              quoted + " is not aligned to its elements");
     for (size_t i = 0; argument.isOutput() && argument.dynamicStrides && i < argument.shape.size(); ++i)
-      failIf(formatv("{0}[{1}] > 1 && {2}[{1}] == 0", shape, i, strides).str(), "CUDA_ERROR_INVALID_VALUE",
-             "a stride of " + quoted + ", which is written, is 0");
+      failIf(formatv("tilec_shape_{0}[{1}] > 1 && tilec_strides_{0}[{1}] == 0", name, i).str(),
+             "CUDA_ERROR_INVALID_VALUE", "a stride of " + quoted + ", which is written, is 0");
   }
 }
 
@@ -238,6 +244,11 @@ void LauncherWriter::writeWorkspaceSize() {
     os << "  CUresult tilec_result;\n";
   forEachParameter(kernel, names, [&](StringRef, StringRef name) { os << "  (void)" << name << ";\n"; });
   writeMultiprocessors("-1");
+  // Whether a tensor is aligned may decide.
+  for (const Argument &argument : kernel.arguments)
+    if (argument.kind == Argument::Kind::Tensor &&
+        any_of(kernel.workspaces, [&](const Workspace &w) { return mentions(w.bytes, argument.name); }))
+      writeSpan(argument);
   for (const Workspace &workspace : kernel.workspaces)
     os << formatv("  tilec_total = {0}_add_(tilec_total, {0}_align_up_({1}, {2}));\n", prefix,
                   printer.print(workspace.bytes), workspaceAlignment);

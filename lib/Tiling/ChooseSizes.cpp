@@ -184,8 +184,8 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
     return std::nullopt;
   int64_t computing = productTime(m * n * k, bits, inTurns ? tile.inTurns : efficiency);
   // What a group that has its turn reaches was measured with its loads.
-  HostExpr step = host::max(inTurns ? computing : std::max(computing, loadTime(product, m, n, k)),
-                            unalignedLoadTime(product, m, n, k));
+  int64_t alignedStep = inTurns ? computing : std::max(computing, loadTime(product, m, n, k));
+  HostExpr step = host::max(alignedStep, unalignedLoadTime(product, m, n, k));
   TileEdges edges = edgesOf(facts, tile, m * n, inTurns);
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
@@ -212,6 +212,8 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   // Threads that store rows of any alignment find no registers beside two large accumulators.
   bool inputs = tile.inputs && !(product.promoted && m * n > 128 * 128);
   SizeChoice result{chosen.take(), std::move(cost), std::move(scalarStores), inputs, general};
+  result.packed = tile.packed;
+  result.packedCost = costOfSteps(alignedStep);
   // Blocks of a pair wait for each other; what they share each loads half of.
   int64_t inPairs = computing * rates.inPairs / 1000;
   if (tile.pairsAlongM)
@@ -242,6 +244,7 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const At
                            : host::mul(host::ceilDiv(std::move(*tiles), host::multiprocessors()), std::move(block));
   SizeChoice result{chosen.take(), host::add(std::move(time), rates.launch * perNanosecond)};
   result.inputs = result.general = tile.general;
+  result.packed = false;
   return result;
 }
 

@@ -1,6 +1,7 @@
 // schedule: a stage becomes a kernel whose blocks decode their number into iteration numbers.
 #include "TripCounts.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/Passes.h"
@@ -132,10 +133,11 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
       grid = gridOfGroups(grid, number("groups"));
     else if (persistent)
       grid = gridOfPersistentBlocks(grid, ofCluster);
-    auto target = tilegpu::KernelOp::create(
-        builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(), kernel.getArguments(), kernel.getContracts(),
-        kernel.getWhen(), /*stage=*/0, builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
-        /*shared_bytes=*/IntegerAttr(), plan.getAs<IntegerAttr>("maxregs"));
+    auto target =
+        tilegpu::KernelOp::create(builder, kernel.getLoc(), kernel.getSymName(), kernel.getKernel(),
+                                  kernel.getArguments(), kernel.getContracts(), kernel.getWhen(), stageOf(kernel),
+                                  builder.getArrayAttr({grid, one, one}), number("warps"), number("groups"), plan,
+                                  /*shared_bytes=*/IntegerAttr(), plan.getAs<IntegerAttr>("maxregs"));
     for (NamedAttribute attribute : kernel->getDiscardableAttrs())
       if (attribute.getName().strref().starts_with("tilec."))
         target->setDiscardableAttr(attribute.getName(), attribute.getValue());
@@ -173,6 +175,11 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     body->getOperations().splice(end, inner.getOperations());
     kernel.erase();
     return success();
+  }
+
+  static int64_t stageOf(tile::KernelOp kernel) {
+    auto stage = kernel->getAttrOfType<IntegerAttr>(tile::stageName);
+    return stage ? stage.getInt() : 0;
   }
 
   // Blocks start in the order of their numbers: iterations with more work get the smaller ones, so that the last blocks

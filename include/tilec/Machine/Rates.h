@@ -31,6 +31,8 @@ struct ProductTile {
   /// cache: along m, along n.
   bool pairsAlongM = false;
   bool pairsAlongN = false;
+  /// Whether tensors that are copied to aligned rows first get these sizes.
+  bool packed = false;
 };
 
 /// Sizes of the tiles of attention: queries of a block and keys of a step, for heads up to `head` elements.

@@ -243,6 +243,10 @@ struct SizeChoice {
   /// Whether tensors of which the inputs alone are aligned get these sizes; tensors that are not aligned (one set).
   bool inputs = true;
   bool general = true;
+  /// Whether tensors that are not aligned get these sizes after they have been copied to aligned rows.
+  bool packed = true;
+  /// As `cost`, behind the copies, which all such variants make.
+  HostExpr packedCost = nullptr;
   /// Clusters that are worth a variant of aligned tensors, and of aligned inputs where these get the sizes.
   std::vector<ClusterChoice> clusters = {};
 };

@@ -18,7 +18,7 @@ namespace tilec {
 const Machine &targetMachine(mlir::Operation *op);
 
 /// Which specialisation a kernel is, by the attribute that IR generation gives it (`tilec.specialization`): "fast",
-/// "pairs", "inputs", "partly", "general", or empty without one.
+/// "pairs", "inputs", "packed", "general", or empty without one.
 llvm::StringRef specializationOf(mlir::Operation *kernel);
 
 } // namespace tilec

@@ -338,7 +338,8 @@ DictionaryAttr Lowering::launchAttribute() {
     grid[0] = builder.getArrayAttr({builder.getStringAttr("mul"), grid[0], builder.getI64IntegerAttr(blocks)});
   NamedAttrList launch;
   launch.set("kernel", kernel.getKernelAttr());
-  launch.set("variant", builder.getStringAttr(kernel.getSymName()));
+  auto variant = kernel->getAttrOfType<StringAttr>(tile::variantName);
+  launch.set("variant", variant ? variant : builder.getStringAttr(kernel.getSymName()));
   launch.set("when", kernel.getWhen());
   if (Attribute cost = kernel->getAttr(tile::costName))
     launch.set("cost", cost);

@@ -7,10 +7,15 @@
 
 namespace tilec::tile {
 
-/// On a kernel, from IR generation: which specialisation it is, "fast", "pairs", "inputs", "partly" or "general".
+/// On a kernel, from IR generation: which specialisation it is, "fast", "pairs", "inputs", "packed" or
+/// "general".
 constexpr llvm::StringLiteral specializationName = "tilec.specialization";
 /// On a kernel, from IR generation: the host expression (docs/abi.md) by which a launcher compares variants.
 constexpr llvm::StringLiteral costName = "tilec.cost";
+
+/// On a kernel that is one of several stages of a variant, from IR generation: its number among them, i64, and the name
+/// of the variant. They follow each other, with the same conditions.
+constexpr llvm::StringLiteral stageName = "tilec.stage", variantName = "tilec.variant";
 
 /// On a stage, from IR generation: blocks of a cluster along its last ranges, whose tiles it can be divided into, array
 /// of i64.
