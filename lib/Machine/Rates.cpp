@@ -44,7 +44,7 @@ static constexpr AttentionTile attentionWgmma[] = {
 // mma.sync from rings of cp.async: estimates around the peak of an A100, no measurements. Blocks of more than 128
 // columns keep too many accumulators for two blocks to share a multiprocessor.
 static constexpr ProductTile productsWarp[] = {
-    {128, 128, 64, 600, 700, 1500, true, true, true, 0, 0, false, false, true},
+    {128, 128, 64, 600, 700, 1500, true, true, true},
     {64, 64, 64, 450, 700, 1000, false, false},
 };
 

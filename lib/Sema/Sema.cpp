@@ -158,8 +158,12 @@ void ProgramAnalyzer::emitSizes(const Instantiation &instantiation, const Choice
       kernels.push_back(std::move(*kernel));
     }
   }
-  if (kernels.empty())
+  if (kernels.empty()) {
+    // Bulk copies are what needs aligned rows.
+    constexpr unsigned leastArch = 90;
+    probe.chosen.packed = options.arch >= leastArch;
     kernels.push_back(std::move(probe));
+  }
   if (llvm::none_of(kernels, [](const Kernel &kernel) { return kernel.chosen.general; }))
     kernels.front().chosen.general = true;
   if (kernels.size() == 1)

@@ -210,9 +210,9 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   HostExpr cost = costOfSteps(std::move(step));
   HostExpr scalarStores = host::mul(*rounds, m * n * rates.scalarStore);
   // Threads that store rows of any alignment find no registers beside two large accumulators.
-  bool inputs = tile.inputs && !(product.promoted && m * n > 128 * 128);
-  SizeChoice result{chosen.take(), std::move(cost), std::move(scalarStores), inputs, general};
-  result.packed = tile.packed;
+  bool fitsUnaligned = !product.promoted || m * n <= 128 * 128;
+  SizeChoice result{chosen.take(), std::move(cost), std::move(scalarStores), tile.inputs && fitsUnaligned, general};
+  result.packed = tile.packed && fitsUnaligned;
   result.packedCost = costOfSteps(alignedStep);
   // Blocks of a pair wait for each other; what they share each loads half of.
   int64_t inPairs = computing * rates.inPairs / 1000;
@@ -244,7 +244,6 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const At
                            : host::mul(host::ceilDiv(std::move(*tiles), host::multiprocessors()), std::move(block));
   SizeChoice result{chosen.take(), host::add(std::move(time), rates.launch * perNanosecond)};
   result.inputs = result.general = tile.general;
-  result.packed = false;
   return result;
 }
 

@@ -244,7 +244,7 @@ struct SizeChoice {
   bool inputs = true;
   bool general = true;
   /// Whether tensors that are not aligned get these sizes after they have been copied to aligned rows.
-  bool packed = true;
+  bool packed = false;
   /// As `cost`, behind the copies, which all such variants make.
   HostExpr packedCost = nullptr;
   /// Clusters that are worth a variant of aligned tensors, and of aligned inputs where these get the sizes.
