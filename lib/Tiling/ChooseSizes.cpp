@@ -185,7 +185,16 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   int64_t computing = productTime(m * n * k, bits, inTurns ? tile.inTurns : efficiency);
   // What a group that has its turn reaches was measured with its loads.
   int64_t alignedStep = inTurns ? computing : std::max(computing, loadTime(product, m, n, k));
-  HostExpr step = host::max(alignedStep, unalignedLoadTime(product, m, n, k));
+  std::optional<HostExpr> tiles = numberOfTiles(facts, chosen);
+  // Blocks that have a multiprocessor each share what the second-level cache gives.
+  auto unalignedLoad = [&](int64_t rows, int64_t columns) {
+    HostExpr time = unalignedLoadTime(product, rows, columns, k);
+    if (!tiles || time.getAsInteger() == 0)
+      return time;
+    HostExpr active = host::min(*tiles, host::multiprocessors());
+    return host::div(host::mul(std::move(time), std::move(active)), host::multiprocessors());
+  };
+  HostExpr step = host::max(alignedStep, unalignedLoad(m, n));
   TileEdges edges = edgesOf(facts, tile, m * n, inTurns);
   std::optional<HostExpr> depth = host::lengthOf(*product.k), rounds = waves(facts, chosen);
   std::optional<HostExpr> rows = host::lengthOf(*product.m), columns = host::lengthOf(*product.n);
@@ -217,9 +226,9 @@ std::optional<SizeChoice> SizeChooser::priced(const KernelFacts &facts, const Pr
   // Blocks of a pair wait for each other; what they share each loads half of.
   int64_t inPairs = computing * rates.inPairs / 1000;
   if (tile.pairsAlongM)
-    result.clusters.push_back({{2, 1}, costOfSteps(host::max(inPairs, unalignedLoadTime(product, m, n / 2, k)))});
+    result.clusters.push_back({{2, 1}, costOfSteps(host::max(inPairs, unalignedLoad(m, n / 2)))});
   if (tile.pairsAlongN)
-    result.clusters.push_back({{1, 2}, costOfSteps(host::max(inPairs, unalignedLoadTime(product, m / 2, n, k)))});
+    result.clusters.push_back({{1, 2}, costOfSteps(host::max(inPairs, unalignedLoad(m / 2, n)))});
   return result;
 }
 
