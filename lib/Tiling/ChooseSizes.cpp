@@ -13,8 +13,8 @@ namespace {
 
 /// Picoseconds of a nanosecond, the unit of rates.
 constexpr int64_t perNanosecond = 1000;
-/// Of the second-level cache.
-constexpr int64_t lineBytes = 128;
+/// Rows that begin at multiples of so many bytes are loaded at full speed.
+constexpr int64_t alignedPitch = 64;
 /// Elements of a result that two groups hold beside what an epilogue may need.
 constexpr int64_t largestTile = 128 * 256;
 
@@ -168,7 +168,7 @@ HostExpr SizeChooser::unalignedLoadTime(const ProductFacts &product, int64_t m, 
     if (!pitch)
       return 0;
     int64_t time = loadTime(product, rows, 0, k) * 1000 / rates.unalignedLoad;
-    return host::mul(host::isNoMultiple(host::mul(*pitch, bits / 8), lineBytes), time);
+    return host::mul(host::isNoMultiple(host::mul(*pitch, bits / 8), alignedPitch), time);
   };
   return host::add(timeOf(m, product.pitchOfM), timeOf(n, product.pitchOfN));
 }

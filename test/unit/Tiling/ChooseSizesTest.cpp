@@ -31,12 +31,31 @@ public:
     return result;
   }
 
-  int64_t cost(const sema::Kernel &kernel, const std::map<std::string, int64_t> &dimensions) const {
+  int64_t evaluate(const sema::HostExpr &expr, const std::map<std::string, int64_t> &dimensions) const {
     runner::HostValues values;
     values.names["sm_count"] = machine.multiprocessors;
     for (const auto &[name, value] : dimensions)
       values.names[name] = value;
-    return llvm::cantFail(runner::evaluate(kernel.chosen.cost, values));
+    return llvm::cantFail(runner::evaluate(expr, values));
+  }
+
+  int64_t cost(const sema::Kernel &kernel, const std::map<std::string, int64_t> &dimensions) const {
+    return evaluate(kernel.chosen.cost, dimensions);
+  }
+
+  /// The variant of least cost with its cluster, where pairs along both ranges cover the tiles.
+  std::string choiceOfPairs(const std::map<std::string, int64_t> &dimensions) const {
+    std::string best = choice(dimensions);
+    int64_t least = INT64_MAX;
+    for (const sema::Kernel &kernel : program->kernels)
+      least = std::min(least, cost(kernel, dimensions));
+    for (const sema::Kernel &kernel : program->kernels)
+      for (const sema::ClusterChoice &cluster : kernel.chosen.clusters)
+        if (int64_t cost = evaluate(cluster.cost, dimensions); cost < least) {
+          least = cost;
+          best = kernel.variant + " " + std::to_string(cluster.blocks[0]) + "x" + std::to_string(cluster.blocks[1]);
+        }
+    return best;
   }
 
   /// The variant of least cost, the first of equals.
@@ -105,7 +124,7 @@ TEST(ChooseSizes, MeasuredProducts) {
       {{32, 8192, 28672}, "BM32_BN64_BK128"},    {{64, 28672, 8192}, "BM64_BN128_BK128"},
       {{1000, 3000, 2048}, "BM128_BN192_BK64"},  {{600, 3616, 4024}, "BM128_BN192_BK64"},
       {{2466, 128, 1616}, "BM64_BN64_BK128"},    {{7432, 432, 3104}, "BM128_BN256_BK64"},
-      {{159, 352, 696}, "BM16_BN64_BK128"},      {{914, 1192, 7192}, "BM128_BN128_BK64"},
+      {{159, 352, 696}, "BM16_BN64_BK128"},      {{914, 1192, 7192}, "BM128_BN128_BK128"},
   };
   for (auto [dimensions, variant] : expected)
     EXPECT_EQ(sizes.choice(shape(dimensions[0], dimensions[1], dimensions[2])), std::string("gemm__") + variant);
@@ -140,6 +159,17 @@ TEST(ChooseSizes, MeasuredEpilogues) {
   EXPECT_EQ(silu.choice(shape(4096, 4096, 4096)), "linear__BM128_BN128");
   EXPECT_EQ(silu.choice(shape(8192, 8192, 8192)), "linear__BM128_BN192");
   EXPECT_EQ(residual.choice(shape(8192, 8192, 8192)), "linear__BM128_BN256");
+}
+
+/// Rows that straddle lines of the second-level cache, where many multiprocessors load them (docs/performance.md).
+TEST(ChooseSizes, MeasuredClusters) {
+  Sizes sizes(gemm());
+  EXPECT_EQ(sizes.choiceOfPairs(shape(4096, 4096, 4104)), "gemm__BM128_BN256_BK64 2x1");
+  EXPECT_EQ(sizes.choiceOfPairs(shape(8192, 8192, 8200)), "gemm__BM128_BN256_BK64 2x1");
+  EXPECT_EQ(sizes.choiceOfPairs(shape(4096, 4096, 4096)), "gemm__BM128_BN256_BK64");
+  EXPECT_EQ(sizes.choiceOfPairs(shape(8192, 8192, 8192)), "gemm__BM128_BN192_BK64");
+  EXPECT_EQ(sizes.choiceOfPairs(shape(7432, 432, 3104)), "gemm__BM128_BN256_BK64");
+  EXPECT_EQ(sizes.choiceOfPairs(shape(1000, 5000, 5000)), "gemm__BM256_BN160_BK64");
 }
 
 TEST(ChooseSizes, OneSetServesUnalignedTensors) {
