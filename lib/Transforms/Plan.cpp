@@ -149,7 +149,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     if (failed(planRegisters(plan, kernel, dots, {groups, alternate ? 1 : groups}, pinnedRegisters, staged)))
       return failure();
     planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters, staged));
-    if (fills && canRunOn(plan, dots))
+    if (fills)
       planPersistence(plan, kernel, dots, bulkOperands);
     return success();
   }
@@ -266,11 +266,15 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     Builder builder(kernel.getContext());
     bool alike = llvm::all_of(dots, [&](const DotFacts &facts) { return runsAlikeInAllTiles(facts.op(), kernel); });
     bool queued = bulkOperands && (!alike || plan.get("turns") || plan.get("delay"));
-    if (!alike && !queued)
+    if ((!alike && !queued) || !canRunOn(plan, kernel, dots, queued))
       return;
     plan.set("persistent", builder.getUnitAttr());
     if (queued)
       plan.set("queue", builder.getUnitAttr());
+    // What consumers would keep in registers for all tiles they compute anew behind each one's products. Elsewhere that
+    // costs attention 2 % (D = 128).
+    if (queued && dots.size() > 1 && isShortOfRegisters(plan))
+      plan.set("renumber", builder.getUnitAttr());
     kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which "
                         << (queued ? "takes tile after tile from a queue" : "runs on from tile to tile");
   }
