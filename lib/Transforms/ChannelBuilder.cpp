@@ -296,11 +296,13 @@ int64_t ChannelBuilder::stagedBytes() const {
   return bytes;
 }
 
+// Rings of loops need two slots beside staged stores; an item of a whole tile can do with one.
 int64_t ChannelBuilder::roomForStaging() const {
   int64_t room = machine.sharedPerBlock - tilegpu::scratchBesideStaging - stagedBytes();
   for (const Channel &channel : channels) {
     tilegpu::ChanOp op = channel.op;
-    int64_t most = pinnedLoopOf(channel) ? INT64_MAX : 2;
+    bool once = !enclosingLoop(channel.lastFill);
+    int64_t most = pinnedLoopOf(channel) ? INT64_MAX : once ? 1 : 2;
     room -= std::min(most, wantedSlots(channel)) * op.getType().slotBytes();
   }
   return room;

@@ -173,7 +173,7 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     if (failed(planRegisters(plan, kernel, dots, {groups, alternate ? 1 : groups}, pinnedRegisters, staged)))
       return failure();
     planProducts(plan, kernel, groups, registersOfConsumers(plan, groups, pinnedRegisters, staged));
-    if (fills && canRunOn(plan, dots))
+    if (fills)
       planPersistence(plan, kernel, dots, bulkOperands);
     return success();
   }
@@ -292,11 +292,15 @@ struct PlanPass : tilec::impl::PlanBase<PlanPass> {
     // A queue hands tiles to single blocks.
     bool queued =
         bulkOperands && !plan.get(tilegpu::tileClusterName) && (!alike || plan.get("turns") || plan.get("delay"));
-    if (!alike && !queued)
+    if ((!alike && !queued) || !canRunOn(plan, kernel, dots, queued))
       return;
     plan.set("persistent", builder.getUnitAttr());
     if (queued)
       plan.set("queue", builder.getUnitAttr());
+    // What consumers would keep in registers for all tiles they compute anew behind each one's products. Elsewhere that
+    // costs attention 2 % (D = 128).
+    if (queued && dots.size() > 1 && isShortOfRegisters(plan))
+      plan.set("renumber", builder.getUnitAttr());
     kernel.emitRemark() << kernel.getSymName() << ": one block a multiprocessor, which "
                         << (queued ? "takes tile after tile from a queue" : "runs on from tile to tile");
   }

@@ -267,7 +267,16 @@ int64_t tilec::registersOfConsumers(const NamedAttrList &plan, int64_t groups, I
   return registers - (staged ? 0 : registersOfStores);
 }
 
-bool tilec::canRunOn(const NamedAttrList &plan, ArrayRef<DotFacts> dots) {
+bool tilec::isShortOfRegisters(const NamedAttrList &plan) {
   auto producer = dyn_cast_or_null<IntegerAttr>(plan.get("producer_registers"));
-  return dots.size() == 1 || !producer || producer.getInt() >= leastRunningProducer;
+  return producer && producer.getInt() < leastRunningProducer;
+}
+
+bool tilec::canRunOn(const NamedAttrList &plan, tile::KernelOp kernel, ArrayRef<DotFacts> dots, bool queued) {
+  if (dots.size() == 1 || !isShortOfRegisters(plan))
+    return true;
+  bool byThreads = false;
+  kernel.walk(
+      [&](tile::StoreOp store) { byThreads |= !store->hasAttr(stagedStore) || store->hasAttr(stagedByThreads); });
+  return queued && !byThreads;
 }

@@ -44,8 +44,13 @@ int64_t registersOfConsumers(const mlir::NamedAttrList &plan, int64_t groups, ml
 /// keeps its share.
 bool fitsLaunchRegisters(tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots, int64_t groups);
 
-/// Whether the producer has the registers to go on from tile to tile, after planRegisters.
-bool canRunOn(const mlir::NamedAttrList &plan, llvm::ArrayRef<DotFacts> dots);
+/// Whether the producer has too few registers to go on from tile to tile alone, as the consumers need all others.
+bool isShortOfRegisters(const mlir::NamedAttrList &plan);
+
+/// Whether a block has the registers to go on from tile to tile, after planRegisters and the marks of staged stores.
+/// Where the producer has few, others must decode its tiles, from a queue, and TMA must store those of the consumers,
+/// which have the rest.
+bool canRunOn(const mlir::NamedAttrList &plan, tile::KernelOp kernel, llvm::ArrayRef<DotFacts> dots, bool queued);
 
 } // namespace tilec
 

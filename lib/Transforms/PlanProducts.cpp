@@ -21,7 +21,7 @@ constexpr double multiplyAdds = 2048;
 // Measured on attention, relative to the time of the products: with less vector work turns cost more than they hide;
 // with more, vector work is what the time goes to, and groups that alternate beat products in flight, which keep their
 // operand in registers beside the accumulators.
-constexpr double turnsFrom = 0.3, delayUpTo = 0.75;
+constexpr double turnsFrom = 0.35, delayUpTo = 0.75;
 
 // One innermost loop: clocks of its products and of its vector work, registers of the tiles that live while a delayed
 // product is under way.

@@ -274,12 +274,13 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     return scf::IfOp::create(builder, loc, exists, /*withElseRegion=*/false).thenBlock();
   }
 
-  // Four tiles a block, measured with attention of 1024 to 16384 keys: with fewer rows blocks wait for the same memory
-  // at the same time, with more they outgrow the second-level cache. All groups of rows are about as large.
+  // Two tiles a block, measured with attention of 1024 to 16384 keys: with fewer rows blocks wait for the same memory
+  // at the same time, with more they load from many places at once and outgrow the second-level cache. All groups of
+  // rows are about as large.
   static Value rowsAtATime(Decoder &decoder, Value rows, Value columns) {
     OpBuilder &builder = decoder.builder;
     Location loc = decoder.loc;
-    Value one = decoder.constant(1), tilesOfBlock = decoder.constant(4);
+    Value one = decoder.constant(1), tilesOfBlock = decoder.constant(2);
     auto atLeastOne = [&](Value value) { return arith::MaxUIOp::create(builder, loc, value, one).getResult(); };
     auto ceilDiv = [&](Value a, Value b) { return decoder.div(decoder.sub(decoder.add(a, b), one), b); };
     Value blocks = decoder.narrow(tilegpu::GridSizeOp::create(builder, loc, builder.getIndexType()));
@@ -306,7 +307,9 @@ struct SchedulePass : tilec::impl::ScheduleBase<SchedulePass> {
     };
     Value rows = product(rowDims), columns = product(columnDims), one = decoder.constant(1);
     Value group = rowsAtATime(decoder, rows, columns);
-    Value last = decoder.sub(decoder.mul(rows, columns), one);
+    // The loop over the block's tiles ends at their number.
+    Value count = cast<scf::ForOp>(number.getParentBlock()->getParentOp()).getUpperBound();
+    Value last = decoder.sub(decoder.narrow(count), one);
     auto [row, column] = decoder.grouped(decoder.sub(last, decoder.narrow(number)), rows, columns, group);
     decoder.split(row, rowDims, sizes, places);
     decoder.split(column, columnDims, sizes, places);

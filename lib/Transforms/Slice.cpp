@@ -1,6 +1,7 @@
 // slice: the sequential program projected onto a producer process and replicated consumer processes.
 #include "AlternateGroups.h"
 #include "OwnTrips.h"
+#include "SlotTurnover.h"
 
 #include "mlir/IR/IRMapping.h"
 #include "tilec/Dialect/TileGPU/Queue.h"
@@ -247,6 +248,7 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
       return replicate(kernel);
     if (!hasProducer)
       return;
+    releaseEarly(kernel);
     Block &body = kernel.getBody().front();
     auto producerOwns = [](Operation *op) { return isProducerOp(op); };
     auto consumerOwns = [](Operation *op) { return !isProducerOp(op); };
@@ -279,7 +281,7 @@ struct SlicePass : tilec::impl::SliceBase<SlicePass> {
                      registers("consumer_registers"), false});
     // A second warp asks the queue.
     int64_t warps = given || hasCopies ? 4 : kernel->hasAttr(tilegpu::queueName) ? 2 : 1;
-    emitProcess(builder, kernel, producer, old, {"producer", warps, 1, given, !hasCopies});
+    fillLate(emitProcess(builder, kernel, producer, old, {"producer", warps, 1, given, !hasCopies}));
     for (Operation *op : llvm::reverse(old)) {
       op->dropAllUses();
       op->erase();

@@ -123,8 +123,10 @@ def OrderProducts : Tilec_Pass<"order-products", "::tilec::tilegpu::KernelOp"> {
 def Slice : Tilec_Pass<"slice", "::tilec::tilegpu::KernelOp"> {
   let summary = "project the sequential program onto producer and consumer processes";
   let description = [{
-    Each process keeps the operations it owns and the scalars these need, in order. Kernels without TMA channels, and
-    those whose transfers depend on tile data, stay one process.
+    Each process keeps the operations it owns and the scalars these need, in order. Items of a whole tile are released
+    behind their last read, also where that stands in a branch; a producer that waits for their only slot asks for the
+    first item of the branch behind it before. Kernels without TMA channels, and those whose transfers depend on tile
+    data, stay one process.
   }];
 }
 

@@ -62,7 +62,7 @@ struct LowerToNVVMPass : PassWrapper<LowerToNVVMPass, OperationPass<ModuleOp>> {
       waitBehindRows(kernel);
       joinStagedStores(kernel);
       chooseAbsentElements(kernel);
-      if (failed(markNarrowCounters(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
+      if (failed(narrowIndices(kernel)) || failed(Lowering(kernel, targetMachine(kernel)).run()))
         return signalPassFailure();
       kernel.erase();
     }

@@ -1,4 +1,4 @@
-// Loops that can count in 32 bits.
+// Loops that can count, and divisions that can be done, in 32 bits.
 #ifndef TILEC_CONVERSION_TILEGPUTONVVM_NARROWCOUNTERS_H
 #define TILEC_CONVERSION_TILEGPUTONVVM_NARROWCOUNTERS_H
 
@@ -12,9 +12,9 @@ namespace tilec {
 /// numbers of 32 bits.
 constexpr llvm::StringLiteral signedCounter = "tilec.signed_counter", unsignedCounter = "tilec.unsigned_counter";
 
-/// Marks the loops of which range analysis proves that, and those of persistent blocks. Fails if the analysis does not
-/// converge.
-llvm::LogicalResult markNarrowCounters(tilegpu::KernelOp kernel);
+/// Marks the loops of which range analysis proves that, and those of persistent blocks, and divides in 32 bits where
+/// operands are known to have 31. Fails if the analysis does not converge.
+llvm::LogicalResult narrowIndices(tilegpu::KernelOp kernel);
 
 } // namespace tilec
 

@@ -1,11 +1,12 @@
 // A thread beside the producer's deals the tiles out to the processes of its block: through a ring in shared memory it
 // hands them the number of each tile and what they would have to divide for. The first tile is that of the block's own
-// number; for each next one the thread adds one to a counter in global memory, as soon as the tile before the last has
-// been left by all, or, where a queue does not pay, it adds the grid to the number. All loops end when the ring says
+// number; for each next one the thread adds one to a counter in global memory, when the producer has little left to do
+// for the latest one, or, where a queue does not pay, it adds the grid to the number. All loops end when the ring says
 // so. Consumers hold no numbers in registers while they multiply: what stands behind their loops reads the ring again.
 #include "TileQueue.h"
 
 #include "Channels.h"
+#include "TileDecoding.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -14,7 +15,6 @@
 #include "tilec/Dialect/TileGPU/Queue.h"
 #include "tilec/Transforms/HostExpression.h"
 #include "tilec/Transforms/StagedStore.h"
-#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 using namespace tilec;
@@ -25,17 +25,6 @@ static constexpr int64_t barrierBytes = 8;
 static constexpr int64_t noTile = -1;
 
 static bool isPersistent(scf::ForOp loop) { return loop->hasAttr(persistentLoop); }
-
-static scf::ForOp loopOf(tilegpu::ProcessOp process) {
-  auto loops = process.getBody().front().getOps<scf::ForOp>();
-  return *llvm::find_if(loops, isPersistent);
-}
-
-// Values of the whole kernel, which every process may read.
-static bool isOfKernel(Value value) {
-  Operation *op = value.getDefiningOp();
-  return op && isa<tilegpu::KernelOp>(op->getParentOp());
-}
 
 bool tilec::hasQueue(tilegpu::KernelOp kernel) {
   if (!kernel->hasAttr(tilegpu::queueName))
@@ -122,14 +111,6 @@ void tilec::addQueueWorkspace(tilegpu::KernelOp kernel) {
 
 namespace {
 
-// What processes need of a tile's number, from divisions: they get it beside the number.
-struct Decoding {
-  Value number;
-  /// Arithmetic in 32 bits at the top of a loop, and the results that are used behind it in any process.
-  SmallVector<Operation *> chain;
-  SmallVector<Value> results;
-};
-
 // The ring of tile numbers at the lowering's insertion point, for the tile of this number among the block's.
 class NumberRing {
 public:
@@ -150,6 +131,16 @@ public:
     for (auto [i, word] : llvm::enumerate(words))
       LLVM::StoreOp::create(builder, loc, word, ptx.sharedPointer(wordAddress(i)));
     ptx.mbarrierArrive(barrier(/*empty=*/false));
+  }
+
+  /// The producer has asked for everything that its tile needs, and wants the next one.
+  void want() { ptx.mbarrierArrive(wanted()); }
+
+  /// Until the next tile is wanted, which is the one of this number among the block's.
+  void awaitWanted(Value turn) {
+    Value before = lowering.addConstant(turn, -1);
+    Value parity = arith::AndIOp::create(builder, loc, before, lowering.constant32(1));
+    ptx.mbarrierWait(wanted(), parity, lowering.machine.hasTma);
   }
 
   void receive() { ptx.mbarrierWait(barrier(/*empty=*/false), phase, lowering.machine.hasTma); }
@@ -176,6 +167,10 @@ private:
     int64_t first = lowering.kernel->getAttrOfType<IntegerAttr>(tilegpu::queueOffsetName).getInt();
     return lowering.addConstant(lowering.add(lowering.sharedAddress(0), lowering.mulConstant(slot, bytesOfSlot)),
                                 first + offset);
+  }
+  Value wanted() {
+    int64_t first = lowering.kernel->getAttrOfType<IntegerAttr>(tilegpu::queueOffsetName).getInt();
+    return lowering.sharedAddress(first + tilegpu::queueBytes - barrierBytes);
   }
   Value barrier(bool empty) { return place(empty ? tilegpu::queueSlots * barrierBytes : 0, barrierBytes); }
   Value wordAddress(size_t number) {
@@ -204,79 +199,12 @@ void tilec::initializeQueue(Lowering &lowering) {
     ptx.mbarrierInit(lowering.sharedAddress(full + slot * barrierBytes), 1);
     ptx.mbarrierInit(lowering.sharedAddress(full + (tilegpu::queueSlots + slot) * barrierBytes), readers);
   }
+  ptx.mbarrierInit(lowering.sharedAddress(full + tilegpu::queueBytes - barrierBytes), 1);
 }
 
 //===----------------------------------------------------------------------===//
-// Decoding
+// The loops
 //===----------------------------------------------------------------------===//
-
-static bool isInteger32(Operation &op) {
-  return op.getNumResults() == 1 && op.getNumRegions() == 0 && op.getResult(0).getType().isInteger(32) &&
-         isa<arith::ArithDialect>(op.getDialect());
-}
-
-// Operations of a loop that depend on nothing but the tile's number and values of the whole kernel.
-static Decoding chainOf(scf::ForOp loop) {
-  Decoding decoding{loop.getInductionVar(), {}, {}};
-  llvm::SmallPtrSet<Operation *, 16> chain;
-  auto isKnown = [&](Value value) {
-    Operation *op = value.getDefiningOp();
-    return value == decoding.number || chain.contains(op) || isOfKernel(value);
-  };
-  for (Operation &op : *loop.getBody()) {
-    if (!isInteger32(op) || !llvm::all_of(op.getOperands(), isKnown))
-      continue;
-    chain.insert(&op);
-    decoding.chain.push_back(&op);
-  }
-  return decoding;
-}
-
-// Which results of the chain depend on the number and are used behind it.
-static llvm::SmallBitVector usedResults(const Decoding &decoding) {
-  llvm::SmallPtrSet<Operation *, 16> chain(decoding.chain.begin(), decoding.chain.end());
-  llvm::SmallPtrSet<Value, 16> ofNumber;
-  ofNumber.insert(decoding.number);
-  llvm::SmallBitVector used(decoding.chain.size());
-  for (auto [i, op] : llvm::enumerate(decoding.chain)) {
-    if (llvm::none_of(op->getOperands(), [&](Value operand) { return ofNumber.contains(operand); }))
-      continue;
-    ofNumber.insert(op->getResult(0));
-    used[i] = llvm::any_of(op->getUsers(), [&](Operation *user) { return !chain.contains(user); });
-  }
-  return used;
-}
-
-// Whether two processes compute the same from a number, operation by operation.
-static bool areAlike(const Decoding &a, const Decoding &b) {
-  llvm::SmallDenseMap<Value, Value> counterparts = {{a.number, b.number}};
-  auto isSame = [&](Value left, Value right) {
-    auto known = counterparts.find(left);
-    return (known == counterparts.end() ? left : known->second) == right;
-  };
-  return llvm::equal(a.chain, b.chain, [&](Operation *left, Operation *right) {
-    counterparts[left->getResult(0)] = right->getResult(0);
-    return left->getName() == right->getName() && left->getAttrDictionary() == right->getAttrDictionary() &&
-           llvm::equal(left->getOperands(), right->getOperands(), isSame);
-  });
-}
-
-// What the ring holds of the tile, as values of one process; nothing where processes differ, a slot is too small, or
-// nobody would divide.
-static Decoding decodingOf(tilegpu::ProcessOp process) {
-  llvm::SmallBitVector used;
-  Decoding own = chainOf(loopOf(process));
-  for (auto other : process->getParentOfType<tilegpu::KernelOp>().getOps<tilegpu::ProcessOp>()) {
-    Decoding decoding = chainOf(loopOf(other));
-    if (!areAlike(own, decoding))
-      return {};
-    used.resize(decoding.chain.size());
-    used |= usedResults(decoding);
-  }
-  for (unsigned i : used.set_bits())
-    own.results.push_back(own.chain[i]->getResult(0));
-  return !own.results.empty() && own.results.size() < tilegpu::queueWords ? own : Decoding();
-}
 
 // The number and what it decodes to.
 static SmallVector<Value> decode(Lowering &lowering, const Decoding &decoding, Value number) {
@@ -288,20 +216,17 @@ static SmallVector<Value> decode(Lowering &lowering, const Decoding &decoding, V
     if (failed(lowering.lowerOp(op)))
       return {};
   for (Value result : decoding.results)
-    words.push_back(lowering.scalar(result));
+    if (result)
+      words.push_back(lowering.scalar(result));
   return words;
 }
-
-//===----------------------------------------------------------------------===//
-// The loops
-//===----------------------------------------------------------------------===//
 
 // do { hand the number on } while (it is a tile's), with the next one.
 LogicalResult tilec::emitQueue(Lowering &lowering) {
   OpBuilder &builder = lowering.builder;
   Location loc = lowering.loc();
-  tilegpu::ProcessOp process = *lowering.kernel.getOps<tilegpu::ProcessOp>().begin();
-  scf::ForOp loop = loopOf(process);
+  tilegpu::ProcessOp process = decoderOf(lowering.kernel);
+  scf::ForOp loop = persistentLoopOf(process);
   auto toI32 = [&](Value bound) { return lowering.toI32(lowering.scalar(bound)); };
   Value first = toI32(loop.getLowerBound()), count = toI32(loop.getUpperBound()), grid = toI32(loop.getStep());
   Value isQueued =
@@ -323,7 +248,9 @@ LogicalResult tilec::emitQueue(Lowering &lowering) {
   scf::ConditionOp::create(builder, loc, exists, before->getArguments());
   Block *after = builder.createBlock(&copy.getAfter(), {}, types, {loc, loc});
   turn = lowering.addConstant(after->getArgument(0), 1);
-  NumberRing(lowering, turn).acquire();
+  NumberRing ring(lowering, turn);
+  ring.acquire();
+  ring.awaitWanted(turn);
   auto branch = scf::IfOp::create(builder, loc, builder.getI32Type(), isQueued, /*withElseRegion=*/true);
   {
     OpBuilder::InsertionGuard inBranch(builder);
@@ -352,6 +279,9 @@ public:
 
 private:
   void read(Value turn);
+  void renumberThreads();
+  void want(Value turn, Value condition);
+  LogicalResult lowerProducer(Value turn);
   LogicalResult lowerBody(Value turn);
 
   Lowering &lowering;
@@ -360,6 +290,8 @@ private:
   scf::ForOp loop;
   Decoding decoding;
   bool isProducer;
+  /// Memory of the producer: whether its block's next tile has been asked for.
+  Value hasAsked;
 };
 
 } // namespace
@@ -369,7 +301,17 @@ void QueuedLoop::read(Value turn) {
   NumberRing ring(lowering, turn);
   lowering.setScalar(loop.getInductionVar(), lowering.toIndex(ring.word(0, /*byWarp=*/!isProducer)));
   for (auto [i, result] : llvm::enumerate(decoding.results))
-    lowering.setScalar(result, ring.word(i + 1, /*byWarp=*/!isProducer));
+    if (result)
+      lowering.setScalar(result, ring.word(i + 1, /*byWarp=*/!isProducer));
+}
+
+// What follows from a thread's number is computed anew behind the loops, instead of once for all tiles: to each number
+// comes the sign of the tile's, which is 0 although no compiler knows.
+void QueuedLoop::renumberThreads() {
+  Value number = lowering.toI32(lowering.scalar(loop.getInductionVar()));
+  Value zero = arith::ShRUIOp::create(builder, loc, number, lowering.constant32(31));
+  for (Value *value : {&lowering.threadInGroup, &lowering.lane, &lowering.warp})
+    *value = lowering.add(*value, zero);
 }
 
 // Scalars that stand before loops and are used behind them are computed again there.
@@ -377,7 +319,10 @@ LogicalResult QueuedLoop::lowerBody(Value turn) {
   Block *body = loop.getBody();
   Operation *behind = nullptr;
   llvm::SmallSetVector<Operation *, 16> again;
-  llvm::SmallPtrSet<Value, 16> ofTile(decoding.results.begin(), decoding.results.end());
+  llvm::SmallPtrSet<Value, 16> ofTile;
+  for (Value result : decoding.results)
+    if (result)
+      ofTile.insert(result);
   ofTile.insert(loop.getInductionVar());
   for (Operation &op : *body) {
     if (op.getNumRegions() > 0)
@@ -389,9 +334,12 @@ LogicalResult QueuedLoop::lowerBody(Value turn) {
     again.insert(&op);
     ofTile.insert(op.getResult(0));
   }
-  lowering.resume = isProducer ? nullptr : behind;
+  lowering.resume = behind;
+  Value thread = lowering.threadInGroup, lane = lowering.lane, warp = lowering.warp;
   lowering.whenResumed = [&]() -> LogicalResult {
     read(turn);
+    if (lowering.kernel.getPlan().get("renumber"))
+      renumberThreads();
     for (Operation *op : again)
       if (op->isBeforeInBlock(behind) && failed(lowering.lowerOp(op)))
         return failure();
@@ -399,6 +347,48 @@ LogicalResult QueuedLoop::lowerBody(Value turn) {
   };
   LogicalResult result = lowering.lowerBlock(*body);
   lowering.resume = nullptr;
+  lowering.threadInGroup = thread;
+  lowering.lane = lane;
+  lowering.warp = warp;
+  return result;
+}
+
+// Asks for the next tile, once for each, and only if the condition holds, where there is one.
+void QueuedLoop::want(Value turn, Value condition) {
+  Type i32 = builder.getI32Type();
+  auto hasNotAsked = [&] {
+    Value asked = LLVM::LoadOp::create(builder, loc, i32, hasAsked);
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, asked, lowering.constant32(0)).getResult();
+  };
+  Value asks = hasNotAsked();
+  if (condition)
+    asks = arith::AndIOp::create(builder, loc, asks, condition);
+  lowering.emitIf(asks, [&] {
+    NumberRing(lowering, turn).want();
+    LLVM::StoreOp::create(builder, loc, lowering.constant32(1), hasAsked);
+  });
+}
+
+// A tile that is taken early may be one that another block would begin sooner: the next one is asked for when only some
+// transfers are left, which is time enough for the answer.
+LogicalResult QueuedLoop::lowerProducer(Value turn) {
+  constexpr int64_t lead = 2;
+  scf::ForOp last;
+  loop.getBody()->walk([&](scf::ForOp inner) { last = inner; });
+  hasAsked = lowering.emitCounter();
+  if (last) {
+    lowering.resume = &last.getBody()->front();
+    lowering.whenResumed = [&]() -> LogicalResult {
+      auto number = [&](Value index) { return lowering.toI32(lowering.scalar(index)); };
+      Value left = arith::SubIOp::create(builder, loc, number(last.getUpperBound()), number(last.getInductionVar()));
+      want(turn, arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sle, left, lowering.constant32(lead)));
+      return success();
+    };
+  }
+  LogicalResult result = lowering.lowerBlock(*loop.getBody());
+  lowering.resume = nullptr;
+  want(turn, nullptr);
+  LLVM::StoreOp::create(builder, loc, lowering.constant32(0), hasAsked);
   return result;
 }
 
@@ -421,7 +411,7 @@ LogicalResult QueuedLoop::run() {
   if (isProducer)
     NumberRing(lowering, turn).release(/*byWarp=*/false);
   lowering.given.insert_range(decoding.chain);
-  LogicalResult result = lowerBody(turn);
+  LogicalResult result = isProducer ? lowerProducer(turn) : lowerBody(turn);
   lowering.given.clear();
   if (failed(result))
     return failure();

@@ -16,7 +16,8 @@ constexpr llvm::StringLiteral queueWorkspace = "tilec_queue";
 
 /// In shared memory tiles are handed to a block's processes through a ring: an mbarrier for each slot that says it is
 /// full, then one for each that says it is empty, then words of 4 bytes, the tile's number and what it decodes to.
-constexpr int64_t queueSlots = 2, queueWords = 8, queueBytes = queueSlots * (8 + 8 + 4 * queueWords);
+/// Behind them an mbarrier says that the producer has nothing left to do for the block's latest tile.
+constexpr int64_t queueSlots = 2, queueWords = 8, queueBytes = queueSlots * (8 + 8 + 4 * queueWords) + 8;
 
 /// Where it lies (bytes, i64), which `plan-shared-memory` sets on the kernel.
 constexpr llvm::StringLiteral queueOffsetName = "tilegpu.queue_offset";
