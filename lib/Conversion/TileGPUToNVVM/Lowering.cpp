@@ -466,7 +466,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tile::BroadcastOp>([&](auto broadcast) { return lowerBroadcast(broadcast); })
       .Case<tile::PermuteOp>([&](auto permute) { return lowerPermute(permute); })
       .Case<tile::LoadOp>([&](auto load) { return lowerLoad(load); })
-      .Case<tile::StoreOp>([&](auto store) { return lowerStore(store); })
+      .Case<tile::StoreOp>([&](auto store) { return lowerStores(store); })
       .Case<tile::AtomicOp>([&](auto atomic) { return lowerAtomic(atomic); })
       .Case<tile::ReduceOp>([&](auto reduce) { return lowerReduce(reduce); })
       .Case<tilegpu::ConvertOp>([&](auto convert) { return lowerConvert(convert); })

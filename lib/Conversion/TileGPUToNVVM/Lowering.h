@@ -207,11 +207,11 @@ public:
 
   /// Emits one operation that is no element-wise one of a tile.
   llvm::LogicalResult lowerOp(mlir::Operation *op);
-  /// `compute(n)`, if given, makes the first n registers of the value before they are stored. Vectors of `apart`
-  /// elements are computed and stored in basic blocks of their own, under their conditions; nothing else may use the
-  /// registers.
-  llvm::LogicalResult lowerStore(tile::StoreOp op, llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr,
-                                 size_t apart = 0);
+  /// Stores tiles of one layout, vector by vector of all. `compute(n)`, if given, makes the first n registers of the
+  /// values before they are stored. Vectors of `apart` elements are computed and stored in basic blocks of their own,
+  /// under their conditions; nothing else may use the registers.
+  llvm::LogicalResult lowerStores(llvm::ArrayRef<tile::StoreOp> ops,
+                                  llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr, size_t apart = 0);
 
 private:
   llvm::LogicalResult createFunction();
