@@ -15,9 +15,9 @@ using namespace tilec;
 namespace {
 
 constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
-// Threads of a block that streams with one vector a thread, and of one whose warps have rows for themselves: they end
-// at different times, and the next block waits for all of them.
-constexpr int64_t blockThreads = 256, ownWarpThreads = 128;
+// Threads of a block that streams with one vector a thread, and of one that runs several short rows side by side: these
+// end at different times, and the next block waits for all of them.
+constexpr int64_t blockThreads = 256, shortRowsThreads = 128;
 // Threads of a block that has a multiprocessor for itself; of elements that are widened, which takes several
 // instructions each, fewer have more to do at the same time.
 constexpr int64_t fewBlocksThreads = 512, wideningThreads = 256;
@@ -396,8 +396,7 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
   if (streams.fewWiden() || (streams.held && streams.vectors && !streams.parted && !storesTiles(kernel)))
     readOnce(kernel, /*inLoops=*/streams.loops);
-  int64_t sideBySide = warps == 1 ? ownWarpThreads : blockThreads;
-  int64_t rows = independentRows ? std::max<int64_t>(sideBySide / (warps * lanes), 1) : 1;
+  int64_t rows = independentRows ? std::max<int64_t>(shortRowsThreads / (warps * lanes), 1) : 1;
   int64_t blocks = blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes,
                                   leastBlocks(streams, rows * warps * lanes));
   return {warps, rows, blocks, fastestRange(kernel)};

@@ -142,8 +142,16 @@ void Lowering::groupBarrier() {
     NVVM::ClusterWaitOp::create(builder, location, builder.getUnitAttr());
   } else if (!inProcess)
     ptx.blockBarrier();
+  else if (kernel.getPlan().get("side_by_side"))
+    ptx.oneOfBarriers(groupConditions(), firstGroupBarrier, groupThreads);
   else
     ptx.namedBarrier(addConstant(groupNumber, firstGroupBarrier), groupThreads);
+}
+
+SmallVector<Value> Lowering::groupConditions() {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, kernel.getGroups()), [&](int64_t group) -> Value {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, groupNumber, constant32(group));
+  });
 }
 
 //===----------------------------------------------------------------------===//

@@ -101,6 +101,8 @@ public:
   /// Blocks that share the group, whose threads are numbered through all of them (plan field `cluster`).
   int64_t clusterBlocks = 1;
   void groupBarrier();
+  /// For each group of the kernel, whether the thread is in it (i1).
+  llvm::SmallVector<mlir::Value> groupConditions();
   /// Waits, once, until all blocks of the cluster run. Not inside of regions.
   void awaitCluster();
   /// The mbarrier of a reduction over the cluster.
