@@ -46,6 +46,11 @@ static void buildHoldRows(mlir::OpPassManager &passes) {
   addCleanUp(passes);
 }
 
+static void buildPairRows(mlir::OpPassManager &passes) {
+  passes.nest<tile::KernelOp>().addPass(createPairRows());
+  addCleanUp(passes);
+}
+
 template <auto create> static void buildTilePass(mlir::OpPassManager &passes) {
   passes.nest<tile::KernelOp>().addPass(create());
 }
@@ -62,6 +67,7 @@ static constexpr PipelineStep steps[] = {
     {"sink-factors", "take maxima before products with positive numbers", IRLevel::Tile, buildSinkFactors},
     {"split-rows", "part rows at multiples of 16 bytes", IRLevel::Tile, buildSplitRows},
     {"hold-rows", "hold short rows that loops read tile by tile, more than once", IRLevel::Tile, buildHoldRows},
+    {"pair-rows", "let an iteration take two rows that share what is loaded for all", IRLevel::Tile, buildPairRows},
     {"plan", "choose threads, instructions, consumer groups and rings", IRLevel::Tile, buildTilePass<&createPlan>},
     {"schedule", "turn each stage into a kernel with a grid", IRLevel::Tile, buildModulePass<&createSchedule>},
     {"split", "give each consumer group its part of a tile", IRLevel::TileGPU, buildTileGPUPass<&createSplit>},

@@ -13,7 +13,7 @@
 
 using namespace tilec;
 
-static constexpr int64_t unitBytes = 16;
+static constexpr int64_t unitBytes = 16, bankBytes = 4;
 // A 4-byte access of 32 lanes can need sixteen 16-byte units apart; an 8-byte access needs pairs of units apart.
 static constexpr uint32_t largestSwizzleMask = 15, largestSwizzleShift = 6, firstSwizzleBit = 4, lastSwizzleBit = 5;
 // Accesses of different registers are shifted copies of each other; a few of them show the conflicts.
@@ -154,6 +154,17 @@ static bool staysWithinWarps(const Layout &from, const Layout &to) {
   });
 }
 
+/// What may lie between rows. Where both sides access single elements of at most a bank, rows of an odd number of banks
+/// need no swizzle, so that the addresses of a thread differ by constants.
+static llvm::SmallVector<int64_t, 3> padsFor(const ScratchPlan &plan) {
+  auto isNarrow = [&](const VectorRegisters &vector) {
+    return static_cast<int64_t>(vector.size() * plan.elementBytes) <= bankBytes;
+  };
+  if (llvm::all_of(plan.writes, isNarrow) && llvm::all_of(plan.reads, isNarrow))
+    return {0, bankBytes, unitBytes};
+  return {0, unitBytes};
+}
+
 ScratchPlan tilec::planScratch(const Layout &from, const Layout &to, llvm::ArrayRef<int64_t> shape,
                                unsigned elementBits) {
   std::optional<ScratchPlan> best;
@@ -169,7 +180,7 @@ ScratchPlan tilec::planScratch(const Layout &from, const Layout &to, llvm::Array
     plan.reads = vectorsAlong(to, inner, shape, limit);
     plan.writers.assign(from.replicated().begin(), from.replicated().end());
     plan.withinWarp = staysWithinWarps(from, to);
-    for (int64_t pad : {int64_t(0), unitBytes}) {
+    for (int64_t pad : padsFor(plan)) {
       setGeometry(plan, covered, pad);
       Samples samples;
       sample(plan, from, plan.writes, true, samples);

@@ -261,6 +261,10 @@ bool tilec::axisEndsWithin(Value axis, Value bound) {
 }
 
 bool tilec::absentIsBeyond(tile::AxisOp axis, Value size) {
+  if (constantInt(size) == 0 && isNonNegative(axis.getStart()))
+    return true;
+  if (auto select = size.getDefiningOp<arith::SelectOp>())
+    return absentIsBeyond(axis, select.getTrueValue()) && absentIsBeyond(axis, select.getFalseValue());
   auto endsAt = [&](Value end) {
     std::optional<int64_t> a = constantInt(end), b = constantInt(size);
     return end == size || (a && b && *a == *b);

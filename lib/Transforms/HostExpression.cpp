@@ -1,5 +1,6 @@
 // Translation of scalar SSA values to host expressions.
 #include "tilec/Transforms/HostExpression.h"
+#include "tilec/Transforms/AffineIndex.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
@@ -62,11 +63,44 @@ static StringRef hostName(Operation *op) {
       .Case<arith::MulIOp>([](auto) { return "mul"; })
       .Case<arith::FloorDivSIOp>([](auto) { return "div"; })
       .Case<arith::CeilDivSIOp>([](auto) { return "ceil_div"; })
+      .Case<arith::DivUIOp>(
+          [](arith::DivUIOp div) { return isNonNegative(div.getLhs()) && isNonNegative(div.getRhs()) ? "div" : ""; })
       .Case<arith::MinSIOp>([](auto) { return "min"; })
       .Case<arith::MaxSIOp>([](auto) { return "max"; })
       .Case<tile::DivOp>([](tile::DivOp div) { return div.getIsUnsigned() || div.getTruncating() ? "" : "div"; })
       .Case<tile::RemOp>([](tile::RemOp rem) { return rem.getIsUnsigned() || rem.getTruncating() ? "" : "rem"; })
       .Default([](Operation *) { return ""; });
+}
+
+// A comparison of signed numbers: 1 or 0.
+static StringRef hostName(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+    return "lt";
+  case arith::CmpIPredicate::sle:
+    return "le";
+  case arith::CmpIPredicate::sgt:
+    return "gt";
+  case arith::CmpIPredicate::sge:
+    return "ge";
+  default:
+    return "";
+  }
+}
+
+static Attribute hostSelect(arith::SelectOp select) {
+  auto compare = select.getCondition().getDefiningOp<arith::CmpIOp>();
+  StringRef name = compare ? hostName(compare.getPredicate()) : "";
+  SmallVector<Attribute, 4> parts;
+  if (name.empty())
+    return {};
+  for (Value value : {compare.getLhs(), compare.getRhs(), select.getTrueValue(), select.getFalseValue()})
+    if (!parts.emplace_back(hostExpression(value)))
+      return {};
+  MLIRContext *context = select.getContext();
+  Attribute holds = hostOperation(context, name, {parts[0], parts[1]});
+  Attribute change = hostOperation(context, "sub", {parts[2], parts[3]});
+  return hostOperation(context, "add", {parts[3], hostOperation(context, "mul", {holds, change})});
 }
 
 Attribute tilec::hostExpression(Value value) {
@@ -81,6 +115,8 @@ Attribute tilec::hostExpression(Value value) {
     return builder.getStringAttr(arg.getName());
   if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
     return hostExpression(op->getOperand(0));
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return hostSelect(select);
   StringRef name = hostName(op);
   if (name.empty())
     return {};

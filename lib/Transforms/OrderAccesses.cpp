@@ -181,12 +181,19 @@ bool areDisjoint(const Access &before, Operation *after) {
   });
 }
 
+// Whether two accesses are of different iterations of a stage, which do not touch each other's elements.
+bool areOfDifferentIterations(const Access &before, Operation *after) {
+  auto first = before.op->getAttrOfType<IntegerAttr>(tile::iterationName);
+  auto second = after->getAttrOfType<IntegerAttr>(tile::iterationName);
+  return before.loops.empty() && first && second && first != second;
+}
+
 bool conflict(const Access &before, Operation *after) {
   if ((isa<tile::LoadOp>(before.op) && isa<tile::LoadOp>(after)) ||
       (isa<tile::AtomicOp>(before.op) && isa<tile::AtomicOp>(after)))
     return false;
   return placeOf(before.op)->view.getName() == placeOf(after)->view.getName() && !areOrdered(before, after) &&
-         !areParts(before, after) && !areDisjoint(before, after);
+         !areParts(before, after) && !areDisjoint(before, after) && !areOfDifferentIterations(before, after);
 }
 
 void add(Pending &pending, const Access &access) {

@@ -15,8 +15,9 @@ using namespace tilec;
 namespace {
 
 constexpr int64_t lanes = 32, vectorBytes = 16, wordBytes = 4, maxWarps = 32;
-// Threads of a block that streams with one vector a thread.
-constexpr int64_t blockThreads = 256;
+// Threads of a block that streams with one vector a thread, and of one that runs several short rows side by side: these
+// end at different times, and the next block waits for all of them.
+constexpr int64_t blockThreads = 256, shortRowsThreads = 128;
 // Threads of a block that has a multiprocessor for itself; of elements that are widened, which takes several
 // instructions each, fewer have more to do at the same time.
 constexpr int64_t fewBlocksThreads = 512, wideningThreads = 256;
@@ -34,6 +35,8 @@ constexpr int64_t partedVectors = 2;
 // Such blocks on a multiprocessor: each waits for memory at the same time as others compute and store. Those of a
 // cluster wait for each other as well.
 constexpr int64_t heldBlocks = 3, clusterBlocksHeld = 4;
+// Threads of all blocks on a multiprocessor, each with two rows.
+constexpr int64_t pairThreads = 1024;
 // Threads of a block in a cluster, until there are as many blocks as a cluster may have.
 constexpr int64_t clusterThreads = 256, maxClusterBlocks = 8;
 constexpr int64_t maxUnrolled = 4, maxUnrolledWidening = 8;
@@ -48,8 +51,9 @@ struct Streams {
   bool loops = false;
   /// Whether rows are parted into vectors and ends, which each thread works on as well.
   bool parted = false;
-  /// Loaded tensors whose elements a block holds while it reduces them, if rows are independent; else 0.
-  int64_t held = 0;
+  /// Loaded tensors whose elements a block holds while it reduces them, if rows are independent; else 0. Of one row,
+  /// where an iteration takes several.
+  int64_t held = 0, rows = 1;
   /// Whether these elements come in whole words; if not, each takes a register.
   bool words = true;
   /// Whether they come in whole vectors.
@@ -174,6 +178,8 @@ Streams readStreams(tile::KernelOp kernel) {
       if (auto type = dyn_cast<RankedTensorType>(result.getType()))
         streams.elements = std::max(streams.elements, type.getNumElements());
     streams.parted |= op->hasAttr(tile::rowPartName);
+    if (auto row = op->getAttrOfType<IntegerAttr>(tile::iterationName))
+      streams.rows = std::max(streams.rows, row.getInt() + 1);
     if (auto load = dyn_cast<tile::LoadOp>(op)) {
       move(op, load.getResult());
       streams.words &= comesAligned(load, wordBytes);
@@ -182,7 +188,7 @@ Streams readStreams(tile::KernelOp kernel) {
       move(op, op->getOperand(0));
   });
   if (!streams.loops && hasIndependentRows(kernel) && reducesTiles(kernel)) {
-    int64_t own = ownBytes(kernel), ofOne = std::max<int64_t>(streams.moved * streams.elementBytes, 1);
+    int64_t own = ownBytes(kernel) / streams.rows, ofOne = std::max<int64_t>(streams.moved * streams.elementBytes, 1);
     // The ends of a row are not a tensor more.
     streams.held = streams.parted && own > 0 ? std::max<int64_t>(own / ofOne, 1) : llvm::divideCeil(own, ofOne);
   }
@@ -208,6 +214,12 @@ int64_t blocksInFlight(int64_t blockBytes, const Machine &machine, int64_t threa
   int64_t most = std::min<int64_t>(machine.maxThreadsPerMultiprocessor / threads, machine.registers / threads / words);
   int64_t wanted = std::max<int64_t>(llvm::divideCeil(machine.bytesInFlight(), blockBytes), least);
   return std::clamp<int64_t>(wanted, 1, std::max<int64_t>(most, 1));
+}
+
+int64_t leastBlocks(const Streams &streams, int64_t threads) {
+  if (streams.rows > 1)
+    return llvm::divideCeil(pairThreads, threads);
+  return streams.held && !streams.parted ? heldBlocks : 1;
 }
 
 // Of all tensors together a few vectors, as many more as a block of heldThreads leaves to each. Where a row has more
@@ -384,8 +396,8 @@ StreamPlan tilec::planStreams(tile::KernelOp kernel, const Machine &machine, int
   unrollReadingLoops(kernel, machine, streams, warps * lanes);
   if (streams.fewWiden() || (streams.held && streams.vectors && !streams.parted && !storesTiles(kernel)))
     readOnce(kernel, /*inLoops=*/streams.loops);
-  int64_t rows = independentRows ? std::max<int64_t>(blockThreads / (warps * lanes), 1) : 1;
+  int64_t rows = independentRows ? std::max<int64_t>(shortRowsThreads / (warps * lanes), 1) : 1;
   int64_t blocks = blocksInFlight(rows * ownBytes(kernel), machine, rows * warps * lanes,
-                                  streams.held && !streams.parted ? heldBlocks : 1);
+                                  leastBlocks(streams, rows * warps * lanes));
   return {warps, rows, blocks, fastestRange(kernel)};
 }

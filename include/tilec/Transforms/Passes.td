@@ -44,6 +44,14 @@ def HoldRows : Tilec_Pass<"hold-rows", "::tilec::tile::KernelOp"> {
   }];
 }
 
+def PairRows : Tilec_Pass<"pair-rows", "::tilec::tile::KernelOp"> {
+  let summary = "let an iteration take two rows that share what is loaded for all";
+  let description = [{
+    Where the iterations of a stage reduce rows and all of them load the same tile, such as the weights of a norm, an
+    iteration takes two rows, so far from each other that they lie alike to multiples of 16 bytes.
+  }];
+}
+
 def Plan : Tilec_Pass<"plan", "::tilec::tile::KernelOp"> {
   let summary = "choose threads, instructions, consumer groups and rings";
   let description = [{

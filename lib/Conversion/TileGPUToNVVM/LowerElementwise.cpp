@@ -109,9 +109,9 @@ public:
   bool endsInReduction() const { return reduction != nullptr; }
   /// The value whose writes to staging rings are all that uses the run's results; null if there are other uses.
   Value writtenAlone() const;
-  /// Registers of vectors that are computed and stored in basic blocks of their own; 0: none. Nothing but this store
+  /// Registers of vectors that are computed and stored in basic blocks of their own; 0: none. Nothing but these stores
   /// uses the run's results then.
-  size_t registersApart(tile::StoreOp store) const;
+  size_t registersApart(ArrayRef<tile::StoreOp> stores) const;
   /// Computes the registers before `end` of all results, as far as that has not been done.
   LogicalResult advance(size_t end);
   LogicalResult finish();
@@ -257,9 +257,9 @@ Value ElementwiseRun::writtenAlone() const {
 
 // Vectors loaded in words: ptxas would load the words of all of them at once, and run out of registers. Ends of rows:
 // one warp has them; but divisions share the divisor's reciprocal within a block.
-size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
+size_t ElementwiseRun::registersApart(ArrayRef<tile::StoreOp> stores) const {
   auto isWithin = [&](Operation *user) {
-    return user == store || (user->getNumResults() == 1 && holds(user->getResult(0)));
+    return llvm::is_contained(stores, user) || (user->getNumResults() == 1 && holds(user->getResult(0)));
   };
   bool inWords = false, divides = false;
   for (const Member &member : members) {
@@ -270,7 +270,8 @@ size_t ElementwiseRun::registersApart(tile::StoreOp store) const {
     if (!llvm::all_of(member.op->getResult(0).getUsers(), isWithin))
       return 0;
   }
-  auto part = store->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
+  tile::StoreOp first = stores.front();
+  auto part = first->getAttrOfType<DenseI64ArrayAttr>(tile::rowPartName);
   return inWords ? registersAtOnce : part && part[1] == 1 && count() == 1 && !divides ? 1 : 0;
 }
 
@@ -348,6 +349,15 @@ static bool unitsFollowRegisters(Lowering &lowering, Value tile) {
   return true;
 }
 
+// The store behind one, if it stores the same for another row of the iteration.
+static tile::StoreOp nextOfPair(tile::StoreOp store) {
+  auto other = dyn_cast_or_null<tile::StoreOp>(store->getNextNode());
+  Attribute row = store->getAttr(tile::iterationName),
+            ofOther = other ? other->getAttr(tile::iterationName) : Attribute();
+  bool isPair = row && ofOther && row != ofOther && store.getValue().getType() == other.getValue().getType();
+  return isPair ? other : tile::StoreOp();
+}
+
 // Stores of the run's results that come next, to memory or in units to staging rings, and what stands between them:
 // each takes its registers when they are computed. ptxas has the work of one unit to interleave; of a whole tile it
 // makes as many values alive as hide all latencies, and spills.
@@ -368,8 +378,11 @@ static LogicalResult storeResults(Lowering &lowering, ElementwiseRun &run, Block
         return failure();
     } else if (auto store = dyn_cast<tile::StoreOp>(*next);
                store && run.holds(store.getValue()) && !holdsOperand(store.getSubscripts())) {
+      SmallVector<tile::StoreOp, 2> stores = {store};
+      for (auto other = nextOfPair(store); other && run.holds(other.getValue()); other = nextOfPair(other), ++next)
+        stores.push_back(other);
       auto compute = [&](size_t end) { return run.advance(end); };
-      if (failed(lowering.lowerStore(store, compute, run.registersApart(store))))
+      if (failed(lowering.lowerStores(stores, compute, run.registersApart(stores))))
         return failure();
     } else if (isa<tilegpu::FlushOp>(*next) || (mayPrecedeRun(*next) && !holdsOperand(next->getOperands()))) {
       if (failed(lowering.lowerOp(&*next)))

@@ -143,15 +143,79 @@ LogicalResult Lowering::lowerLoad(tile::LoadOp op) {
   return success();
 }
 
-LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(size_t)> compute, size_t apart) {
-  MemoryAccess access(*this, view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(), op.getAxes(),
-                      flags(op.getInbounds()), flags(op.getFull()));
-  Type element = registerType(getElementTypeOrSelf(op.getValue().getType())), memory = memoryType(builder, element);
-  int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
-  auto toMemory = [&](Value value) -> Value {
-    return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, location, memory, value)) : value;
+namespace {
+
+// The vectors of one store.
+class StoreEmitter {
+public:
+  StoreEmitter(Lowering &lowering, tile::StoreOp op)
+      : lowering(lowering), op(op), element(Lowering::registerType(getElementTypeOrSelf(op.getValue().getType()))),
+        memory(memoryType(lowering.builder, element)) {
+    MemoryAccess access(lowering, lowering.view(op.getView()), op.getSubscripts(), op.getDims(), op.getValue(),
+                        op.getAxes(), flags(op.getInbounds()), flags(op.getFull()));
+    accesses = access.build(16, /*writersOnly=*/true);
+  }
+
+  bool isLike(const StoreEmitter &other) const {
+    return llvm::equal(accesses, other.accesses, [](const VectorAccess &a, const VectorAccess &b) {
+      return a.registers == b.registers && !a.condition == !b.condition;
+    });
+  }
+  void emit(const VectorAccess &vector, bool isPresent, bool branches);
+
+  SmallVector<VectorAccess, 0> accesses;
+
+private:
+  Value packed(const VectorAccess &vector);
+
+  Lowering &lowering;
+  tile::StoreOp op;
+  Type element, memory;
+};
+
+} // namespace
+
+Value StoreEmitter::packed(const VectorAccess &vector) {
+  OpBuilder &builder = lowering.builder;
+  Location loc = lowering.loc();
+  ArrayRef<Value> values = lowering.lowered(op.getValue());
+  auto bitsOf = [&](uint32_t reg) -> Value {
+    return element.isInteger(1) ? Value(arith::ExtUIOp::create(builder, loc, memory, values[reg])) : values[reg];
   };
-  SmallVector<VectorAccess, 0> accesses = access.build(16, /*writersOnly=*/true);
+  unsigned width = vector.registers.size();
+  if (width == 1)
+    return bitsOf(vector.registers[0]);
+  Value result = LLVM::PoisonOp::create(builder, loc, VectorType::get(width, memory));
+  for (auto [i, reg] : llvm::enumerate(vector.registers))
+    result = LLVM::InsertElementOp::create(builder, loc, result, bitsOf(reg), lowering.constant32(i));
+  return result;
+}
+
+// `isPresent`: the condition has been tested.
+void StoreEmitter::emit(const VectorAccess &vector, bool isPresent, bool branches) {
+  Value value = packed(vector);
+  int64_t bytes = tilegpu::elementBytes(getElementTypeOrSelf(op.getValue().getType()));
+  auto store = [&] {
+    LLVM::StoreOp::create(lowering.builder, lowering.loc(), value, vector.pointer,
+                          /*alignment=*/bytes * static_cast<int64_t>(vector.registers.size()));
+  };
+  if (!vector.condition || isPresent)
+    store();
+  else if (branches)
+    lowering.emitIf(vector.condition, store);
+  else
+    guardedStore(lowering, value, vector);
+}
+
+LogicalResult Lowering::lowerStores(ArrayRef<tile::StoreOp> ops, function_ref<LogicalResult(size_t)> compute,
+                                    size_t apart) {
+  SmallVector<StoreEmitter, 2> stores;
+  for (tile::StoreOp op : ops)
+    stores.emplace_back(*this, op);
+  bool areAlike = llvm::all_of(stores, [&](const StoreEmitter &store) { return store.isLike(stores.front()); });
+  if (!areAlike)
+    return failure(llvm::any_of(ops, [&](tile::StoreOp op) { return failed(lowerStores(op, compute, 0)); }));
+  ArrayRef<VectorAccess> accesses = stores.front().accesses;
   // LLVM moves the arithmetic of one element into the branch around its store. Without branches it computes what comes
   // before a store, such as the large tiles of accumulators, and needs its registers twice.
   bool branches = accesses.size() > maxPredicated;
@@ -159,35 +223,25 @@ LogicalResult Lowering::lowerStore(tile::StoreOp op, function_ref<LogicalResult(
                    return vector.registers.size() == apart && vector.registers.front() % apart == 0;
                  });
   size_t step = branches || isApart ? 1 : registersBetweenStores;
-  size_t registers = compute ? Lowering::layoutOf(op.getValue()).numRegisters() : 1;
-  auto emit = [&](const VectorAccess &vector) -> LogicalResult {
-    size_t end = llvm::alignTo(1 + *llvm::max_element(vector.registers), step);
+  size_t registers = compute ? Lowering::layoutOf(tile::StoreOp(ops.front()).getValue()).numRegisters() : 1;
+  auto emit = [&](size_t i) -> LogicalResult {
+    size_t end = llvm::alignTo(1 + *llvm::max_element(accesses[i].registers), step);
     if (compute && failed(compute(std::min(end, registers))))
       return failure();
-    ArrayRef<Value> values = lowered(op.getValue());
-    unsigned width = vector.registers.size();
-    auto bitsOf = [&](uint32_t reg) { return toMemory(values[reg]); };
-    Value packed = bitsOf(vector.registers[0]);
-    if (width > 1) {
-      packed = LLVM::PoisonOp::create(builder, location, VectorType::get(width, memory));
-      for (auto [i, reg] : llvm::enumerate(vector.registers))
-        packed = LLVM::InsertElementOp::create(builder, location, packed, bitsOf(reg), constant32(i));
-    }
-    auto store = [&] { LLVM::StoreOp::create(builder, location, packed, vector.pointer, /*alignment=*/bytes * width); };
-    if (!vector.condition || isApart)
-      store();
-    else if (branches)
-      emitIf(vector.condition, store);
-    else
-      guardedStore(*this, packed, vector);
+    for (StoreEmitter &store : stores)
+      store.emit(store.accesses[i], /*isPresent=*/isApart && stores.size() == 1, branches);
     return success();
   };
   LogicalResult result = success();
-  for (const VectorAccess &vector : accesses) {
-    if (isApart && vector.condition)
-      emitIf(vector.condition, [&] { result = emit(vector); });
+  for (size_t i = 0; i < accesses.size(); ++i) {
+    Value isAny = accesses[i].condition;
+    for (StoreEmitter &other : llvm::drop_begin(stores))
+      if (isApart && isAny)
+        isAny = arith::OrIOp::create(builder, location, isAny, other.accesses[i].condition);
+    if (isApart && isAny)
+      emitIf(isAny, [&] { result = emit(i); });
     else
-      result = emit(vector);
+      result = emit(i);
     if (failed(result))
       return failure();
   }

@@ -142,8 +142,16 @@ void Lowering::groupBarrier() {
     NVVM::ClusterWaitOp::create(builder, location, builder.getUnitAttr());
   } else if (!inProcess)
     ptx.blockBarrier();
+  else if (kernel.getPlan().get("side_by_side"))
+    ptx.oneOfBarriers(groupConditions(), firstGroupBarrier, groupThreads);
   else
     ptx.namedBarrier(addConstant(groupNumber, firstGroupBarrier), groupThreads);
+}
+
+SmallVector<Value> Lowering::groupConditions() {
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, kernel.getGroups()), [&](int64_t group) -> Value {
+    return arith::CmpIOp::create(builder, location, arith::CmpIPredicate::eq, groupNumber, constant32(group));
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -472,7 +480,7 @@ LogicalResult Lowering::lowerOp(Operation *op) {
       .Case<tile::BroadcastOp>([&](auto broadcast) { return lowerBroadcast(broadcast); })
       .Case<tile::PermuteOp>([&](auto permute) { return lowerPermute(permute); })
       .Case<tile::LoadOp>([&](auto load) { return lowerLoad(load); })
-      .Case<tile::StoreOp>([&](auto store) { return lowerStore(store); })
+      .Case<tile::StoreOp>([&](auto store) { return lowerStores(store); })
       .Case<tile::AtomicOp>([&](auto atomic) { return lowerAtomic(atomic); })
       .Case<tile::ReduceOp>([&](auto reduce) { return lowerReduce(reduce); })
       .Case<tilegpu::ConvertOp>([&](auto convert) { return lowerConvert(convert); })

@@ -104,6 +104,8 @@ public:
   /// Blocks of a cluster, whether they share a group or take tiles side by side.
   int64_t blocksOfCluster();
   void groupBarrier();
+  /// For each group of the kernel, whether the thread is in it (i1).
+  llvm::SmallVector<mlir::Value> groupConditions();
   /// Waits, once, until all blocks of the cluster run. Not inside of regions.
   void awaitCluster();
   /// The mbarrier of a reduction over the cluster.
@@ -213,11 +215,11 @@ public:
 
   /// Emits one operation that is no element-wise one of a tile.
   llvm::LogicalResult lowerOp(mlir::Operation *op);
-  /// `compute(n)`, if given, makes the first n registers of the value before they are stored. Vectors of `apart`
-  /// elements are computed and stored in basic blocks of their own, under their conditions; nothing else may use the
-  /// registers.
-  llvm::LogicalResult lowerStore(tile::StoreOp op, llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr,
-                                 size_t apart = 0);
+  /// Stores tiles of one layout, vector by vector of all. `compute(n)`, if given, makes the first n registers of the
+  /// values before they are stored. Vectors of `apart` elements are computed and stored in basic blocks of their own,
+  /// under their conditions; nothing else may use the registers.
+  llvm::LogicalResult lowerStores(llvm::ArrayRef<tile::StoreOp> ops,
+                                  llvm::function_ref<llvm::LogicalResult(size_t)> compute = nullptr, size_t apart = 0);
 
 private:
   llvm::LogicalResult createFunction();

@@ -215,6 +215,13 @@ void Ptx::namedBarrier(Value id, unsigned threads) {
                           /*reductionPredicate=*/Value());
 }
 
+void Ptx::oneOfBarriers(ValueRange conditions, int64_t first, unsigned threads) {
+  std::string text;
+  for (int64_t i = 0; i < static_cast<int64_t>(conditions.size()); ++i)
+    text += ("@$" + Twine(i) + " bar.sync " + Twine(first + i) + ", " + Twine(threads) + "; ").str();
+  assembly(text, {}, conditions);
+}
+
 void Ptx::namedBarrierArrive(Value id, unsigned threads) {
   NVVM::BarrierArriveOp::create(builder, loc, id, constant(threads));
 }

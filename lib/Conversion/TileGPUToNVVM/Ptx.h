@@ -151,6 +151,9 @@ public:
   void blockBarrier();
   /// `threads` threads at the named barrier `id` (i32).
   void namedBarrier(mlir::Value id, unsigned threads);
+  /// `threads` threads at the barrier whose condition (i1) holds, of those from `first` on. For one whose number is in
+  /// a register ptxas takes all sixteen of a block, and a multiprocessor has room for few such blocks.
+  void oneOfBarriers(mlir::ValueRange conditions, int64_t first, unsigned threads);
   /// Arrives at the named barrier without waiting; `threads` counts those that arrive and those that wait.
   void namedBarrierArrive(mlir::Value id, unsigned threads);
   void warpBarrier();

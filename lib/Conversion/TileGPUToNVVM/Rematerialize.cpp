@@ -4,10 +4,14 @@
 #include "Lowering.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
+#include "tilec/Dialect/Tile/AttributeNames.h"
 #include "tilec/Layout/ReductionPlan.h"
 
 using namespace mlir;
 using namespace tilec;
+
+// Elements of two rows from which on a warp that holds them has too few others beside it if they stay wide.
+static constexpr size_t manyOfPair = 64;
 
 static bool isNarrow(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -90,13 +94,22 @@ static SmallVector<Value> valuesAcross(tile::ReduceOp reduce) {
   return values;
 }
 
+// What a thread holds of the two rows of an iteration.
+static size_t elementsOfPair(Block &block) {
+  size_t elements = 0;
+  for (tile::LoadOp load : block.getOps<tile::LoadOp>())
+    if (load->hasAttr(tile::iterationName) && Lowering::isTile(load.getResult()))
+      elements += Lowering::layoutOf(load.getResult()).numRegisters();
+  return elements;
+}
+
 void tilec::widenAgainAfterReductions(tilegpu::KernelOp kernel) {
   int64_t number = 0;
   kernel.walk([&](tile::ReduceOp reduce) {
     if (!Lowering::isTile(reduce.getInput()))
       return;
     std::optional<ReductionPlan> plan = planReduction(Lowering::layoutOf(reduce.getInput()), reduce.getDim());
-    if (!plan || plan->warps.empty())
+    if (!plan || (plan->warps.empty() && elementsOfPair(*reduce->getBlock()) < manyOfPair))
       return;
     for (Value value : valuesAcross(reduce)) {
       Operation *first = nullptr;

@@ -192,6 +192,17 @@ TEST(Conversion, TransposeIsConflictFree) {
   EXPECT_FALSE(plan.withinWarp);
 }
 
+TEST(Conversion, SingleElementsLieInRowsOfOddBanks) {
+  Layout load = parsed("[[w0:32, r0:4], [l0:32, r1:4]]"), store = parsed("[[l0:32, r0:4], [w0:32, r1:4]]");
+  for (unsigned bits : {8u, 16u, 32u}) {
+    EXPECT_EQ(check(load, store, {128, 128}, bits), ConversionKind::SharedMemory);
+    ScratchPlan plan = planScratch(load, store, {128, 128}, bits);
+    EXPECT_EQ(plan.wavefronts, plan.idealWavefronts) << bits;
+    EXPECT_EQ(plan.pitchBytes, 128 * bits / 8 + 4) << bits;
+    EXPECT_EQ(plan.swizzleMask, 0u) << bits;
+  }
+}
+
 TEST(Conversion, AccumulatorsToRowsAreConflictFree) {
   for (int64_t n : {32, 64, 128, 256})
     for (unsigned bits : {16u, 32u}) {

@@ -40,6 +40,10 @@ constexpr llvm::StringLiteral windowedName = "tile.windowed";
 /// common; whether the row is known to be inside the tensor. Absent positions of the part are outside the view.
 constexpr llvm::StringLiteral rowPartName = "tile.row_part";
 
+/// On an access, from pair-rows, i64: of which of the rows of an iteration it is. These have no element in common that
+/// one writes.
+constexpr llvm::StringLiteral iterationName = "tile.iteration";
+
 /// On a function, from the lowering: the blocks a multiprocessor for which the plan limits its registers, i64.
 constexpr llvm::StringLiteral blocksName = "tilec.blocks";
 
