@@ -13,8 +13,8 @@ namespace {
 
 /// Picoseconds of a nanosecond, the unit of rates.
 constexpr int64_t perNanosecond = 1000;
-/// Rows that begin at multiples of so many bytes are loaded at full speed.
-constexpr int64_t alignedPitch = 64;
+/// Rows that begin at multiples of so many bytes, sectors of the second-level cache, are loaded at full speed.
+constexpr int64_t alignedPitch = 32;
 /// Elements of a result that two groups hold beside what an epilogue may need.
 constexpr int64_t largestTile = 128 * 256;
 
