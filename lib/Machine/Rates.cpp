@@ -14,7 +14,7 @@ using namespace tilec;
 // tile: their multiply-adds and the products of the other group slow each other down. Short epilogues find free slots:
 // silu and two forms of GELU at four shapes (1 Dec 2026); shared tiles wait for the unit of special functions instead.
 // Promoted sums of 8-bit floats: 128x192, 128x256 and 128x128 at five shapes, the same day. Rows that do not begin with
-// lines of the second-level cache, and clusters of two blocks: nine sizes of tiles at eight shapes, the same day
+// sectors of the second-level cache, and clusters of two blocks: nine sizes of tiles at eight shapes, the same day
 // (docs/decisions/clusters-of-tiles.md).
 static constexpr ProductTile productsWgmma[] = {
     {128, 256, 128, 1000, 775, 2200, true, false, false, 0, 920, true, false, true},
@@ -22,7 +22,7 @@ static constexpr ProductTile productsWgmma[] = {
     {256, 128, 128, 995, 740, 2200, true, false, false, 0, 910, true, true, true},
     {128, 192, 128, 980, 600, 2100, false, false, false, 980, 960},
     {128, 160, 128, 0, 600, 8000, false, false, false, 975},
-    {128, 128, 128, 0, 600, 3000, false, false, false, 960, 900},
+    {128, 128, 128, 0, 600, 3000, false, false, false, 957, 900},
     {128, 128, 256, 985, 730, 2000, false, true},
     {128, 224, 256, 870, 790, 2200, false, false},
     {128, 64, 128, 480, 770, 50, false, false},

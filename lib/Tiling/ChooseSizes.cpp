@@ -88,7 +88,7 @@ private:
   /// The sizes with their cost.
   std::optional<SizeChoice> priced(const KernelFacts &facts, const ProductTile &tile, const AxisSizes &chosen) const;
   std::optional<SizeChoice> priced(const KernelFacts &facts, const AttentionTile &tile, const AxisSizes &chosen) const;
-  /// Picoseconds of the loads of a step; and of those whose rows do not begin with lines of the second-level cache.
+  /// Picoseconds of the loads of a step; and of those whose rows do not begin with sectors of the second-level cache.
   int64_t loadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const;
   HostExpr unalignedLoadTime(const ProductFacts &product, int64_t m, int64_t n, int64_t k) const;
   /// Whether tiles beside written sizes fit into registers and, with one slot for each operand, into shared memory.

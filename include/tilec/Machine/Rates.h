@@ -27,8 +27,8 @@ struct ProductTile {
   int64_t inTurns = 0;
   /// The efficiency where sums of 8-bit floats are promoted; 0: too many accumulators.
   int64_t promoted = 0;
-  /// Clusters of two blocks that deserve a variant, where rows of operands do not begin with lines of the second-level
-  /// cache: along m, along n.
+  /// Clusters of two blocks that deserve a variant, where rows of operands do not begin with sectors of the
+  /// second-level cache: along m, along n.
   bool pairsAlongM = false;
   bool pairsAlongN = false;
   /// Whether tensors that are copied to aligned rows first get these sizes.
@@ -55,8 +55,8 @@ struct MachineRates {
   /// Multiply-adds of 16-bit operands that a multiprocessor's Tensor Cores make in a nanosecond at the clock that the
   /// card holds under load. Operands of b bits take b / 16 of the time.
   int64_t productsPerNanosecond;
-  /// Bytes that one multiprocessor can load in a nanosecond; where rows do not begin with lines of the second-level
-  /// cache, all of them at a time load so many thousandths of it.
+  /// Bytes that one multiprocessor can load in a nanosecond; where rows do not begin with sectors of the
+  /// second-level cache, all of them at a time load so many thousandths of it.
   int64_t loadPerNanosecond;
   int64_t unalignedLoad;
   /// Thousandths of a step's time that it takes in blocks of a cluster of two.

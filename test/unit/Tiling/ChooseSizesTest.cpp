@@ -125,6 +125,7 @@ TEST(ChooseSizes, MeasuredProducts) {
       {{1000, 3000, 2048}, "BM128_BN192_BK64"},  {{600, 3616, 4024}, "BM128_BN192_BK64"},
       {{2466, 128, 1616}, "BM64_BN64_BK128"},    {{7432, 432, 3104}, "BM128_BN256_BK64"},
       {{159, 352, 696}, "BM16_BN64_BK128"},      {{914, 1192, 7192}, "BM128_BN128_BK128"},
+      {{8192, 10240, 8192}, "BM128_BN256_BK64"},
   };
   for (auto [dimensions, variant] : expected)
     EXPECT_EQ(sizes.choice(shape(dimensions[0], dimensions[1], dimensions[2])), std::string("gemm__") + variant);
