@@ -141,12 +141,6 @@ LogicalResult Lowering::emitPrologue() {
   return success();
 }
 
-// Threads that have been elected may come by themselves.
-void Lowering::meetInCluster() {
-  NVVM::ClusterArriveOp::create(builder, location, /*aligned=*/UnitAttr());
-  NVVM::ClusterWaitOp::create(builder, location, /*aligned=*/UnitAttr());
-}
-
 //===----------------------------------------------------------------------===//
 // Endpoints
 //===----------------------------------------------------------------------===//
